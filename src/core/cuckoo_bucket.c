@@ -1,0 +1,256 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_bucket.c
+ *		One semi-sorted bucket of four slots: read, write, find.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_bucket.h"
+
+/*
+ * The nibbles of every code, in the order of the codes: n3 slowest, and each
+ * nibble no larger than the one after it.  UPTO_n<i>_<x> lists all
+ * combinations whose nibble i is at most x and whose higher nibbles are given.
+ */
+#define N0(n, high)		((n) | (high))
+#define UPTO_N0_0(h)	N0(0, h)
+#define UPTO_N0_1(h)	UPTO_N0_0(h), N0(1, h)
+#define UPTO_N0_2(h)	UPTO_N0_1(h), N0(2, h)
+#define UPTO_N0_3(h)	UPTO_N0_2(h), N0(3, h)
+#define UPTO_N0_4(h)	UPTO_N0_3(h), N0(4, h)
+#define UPTO_N0_5(h)	UPTO_N0_4(h), N0(5, h)
+#define UPTO_N0_6(h)	UPTO_N0_5(h), N0(6, h)
+#define UPTO_N0_7(h)	UPTO_N0_6(h), N0(7, h)
+#define UPTO_N0_8(h)	UPTO_N0_7(h), N0(8, h)
+#define UPTO_N0_9(h)	UPTO_N0_8(h), N0(9, h)
+#define UPTO_N0_10(h)	UPTO_N0_9(h), N0(10, h)
+#define UPTO_N0_11(h)	UPTO_N0_10(h), N0(11, h)
+#define UPTO_N0_12(h)	UPTO_N0_11(h), N0(12, h)
+#define UPTO_N0_13(h)	UPTO_N0_12(h), N0(13, h)
+#define UPTO_N0_14(h)	UPTO_N0_13(h), N0(14, h)
+#define UPTO_N0_15(h)	UPTO_N0_14(h), N0(15, h)
+
+#define N1(n, high)		UPTO_N0_##n((n) << 4 | (high))
+#define UPTO_N1_0(h)	N1(0, h)
+#define UPTO_N1_1(h)	UPTO_N1_0(h), N1(1, h)
+#define UPTO_N1_2(h)	UPTO_N1_1(h), N1(2, h)
+#define UPTO_N1_3(h)	UPTO_N1_2(h), N1(3, h)
+#define UPTO_N1_4(h)	UPTO_N1_3(h), N1(4, h)
+#define UPTO_N1_5(h)	UPTO_N1_4(h), N1(5, h)
+#define UPTO_N1_6(h)	UPTO_N1_5(h), N1(6, h)
+#define UPTO_N1_7(h)	UPTO_N1_6(h), N1(7, h)
+#define UPTO_N1_8(h)	UPTO_N1_7(h), N1(8, h)
+#define UPTO_N1_9(h)	UPTO_N1_8(h), N1(9, h)
+#define UPTO_N1_10(h)	UPTO_N1_9(h), N1(10, h)
+#define UPTO_N1_11(h)	UPTO_N1_10(h), N1(11, h)
+#define UPTO_N1_12(h)	UPTO_N1_11(h), N1(12, h)
+#define UPTO_N1_13(h)	UPTO_N1_12(h), N1(13, h)
+#define UPTO_N1_14(h)	UPTO_N1_13(h), N1(14, h)
+#define UPTO_N1_15(h)	UPTO_N1_14(h), N1(15, h)
+
+#define N2(n, high)		UPTO_N1_##n((n) << 8 | (high))
+#define UPTO_N2_0(h)	N2(0, h)
+#define UPTO_N2_1(h)	UPTO_N2_0(h), N2(1, h)
+#define UPTO_N2_2(h)	UPTO_N2_1(h), N2(2, h)
+#define UPTO_N2_3(h)	UPTO_N2_2(h), N2(3, h)
+#define UPTO_N2_4(h)	UPTO_N2_3(h), N2(4, h)
+#define UPTO_N2_5(h)	UPTO_N2_4(h), N2(5, h)
+#define UPTO_N2_6(h)	UPTO_N2_5(h), N2(6, h)
+#define UPTO_N2_7(h)	UPTO_N2_6(h), N2(7, h)
+#define UPTO_N2_8(h)	UPTO_N2_7(h), N2(8, h)
+#define UPTO_N2_9(h)	UPTO_N2_8(h), N2(9, h)
+#define UPTO_N2_10(h)	UPTO_N2_9(h), N2(10, h)
+#define UPTO_N2_11(h)	UPTO_N2_10(h), N2(11, h)
+#define UPTO_N2_12(h)	UPTO_N2_11(h), N2(12, h)
+#define UPTO_N2_13(h)	UPTO_N2_12(h), N2(13, h)
+#define UPTO_N2_14(h)	UPTO_N2_13(h), N2(14, h)
+#define UPTO_N2_15(h)	UPTO_N2_14(h), N2(15, h)
+
+#define N3(n)			UPTO_N2_##n((n) << 12)
+
+const uint16_t cuckoo_bucket_nibbles[4096] = {
+	N3(0), N3(1), N3(2), N3(3), N3(4), N3(5), N3(6), N3(7),
+	N3(8), N3(9), N3(10), N3(11), N3(12), N3(13), N3(14), N3(15)
+};
+
+/*
+ * nibble_code
+ *		The number of the combination of four ascending nibbles.
+ */
+static uint64_t
+nibble_code(const uint64_t *fps)
+{
+	const uint32_t n0 = fps[0] & 0xF;
+	const uint32_t n1 = fps[1] & 0xF;
+	const uint32_t n2 = fps[2] & 0xF;
+	const uint32_t n3 = fps[3] & 0xF;
+
+	return n0 +
+		(n1 + 1) * n1 / 2 +
+		(n2 + 2) * (n2 + 1) * n2 / 6 +
+		(n3 + 3) * (n3 + 2) * (n3 + 1) * n3 / 24;
+}
+
+/* The nbits (at most 57) that start at the given bit. */
+static inline uint64_t
+load_bits(const uint8_t *table, uint64_t bit, uint64_t mask)
+{
+	return (cuckoo_load_le64(table + bit / 8) >> (bit & 7)) & mask;
+}
+
+static inline void
+store_bits(uint8_t *table, uint64_t bit, uint64_t mask, uint64_t value)
+{
+	uint8_t    *const p = table + bit / 8;
+	const int	shift = (int) (bit & 7);
+
+	cuckoo_store_le64(p, (cuckoo_load_le64(p) & ~(mask << shift)) |
+					  value << shift);
+}
+
+/*
+ * cuckoo_bucket_packing
+ *		Fill in the packing of fingerprints of fp_bits bits, 8 to 48.
+ */
+void
+cuckoo_bucket_packing(CuckooPacking *packing, int fp_bits)
+{
+	CuckooAssert(fp_bits >= CUCKOO_MIN_FP_BITS &&
+				 fp_bits <= CUCKOO_MAX_PREFIX_BITS);
+
+	packing->fp_bits = fp_bits;
+	packing->rem_bits = fp_bits - 4;
+	packing->bucket_bits = 4 * (fp_bits - 1);
+	packing->rem_mask = cuckoo_low_bits(packing->rem_bits);
+	packing->lane_low = 0;
+	packing->lane_high = 0;
+	if (fp_bits <= CUCKOO_MAX_WORD_FP_BITS)
+	{
+		for (int i = 0; i < CUCKOO_BUCKET_SLOTS; i++)
+			packing->lane_low |= UINT64_C(1) << (i * packing->rem_bits);
+		packing->lane_high = packing->lane_low << (packing->rem_bits - 1);
+	}
+}
+
+/*
+ * cuckoo_bucket_read
+ *		Unpack the four fingerprints of a bucket, empty ones (0) first.
+ *
+ * Any bytes at all unpack to something; only sound buckets to what was
+ * written.
+ */
+void
+cuckoo_bucket_read(const CuckooPacking *packing, const uint8_t *table,
+				   uint64_t bucket, uint64_t *fps)
+{
+	const uint64_t bit = bucket * (uint64_t) packing->bucket_bits;
+	const int	rem_bits = packing->rem_bits;
+	const uint64_t mask = packing->rem_mask;
+	const uint64_t word = cuckoo_load_le64(table + bit / 8) >> (bit & 4);
+	const uint32_t nibbles = cuckoo_bucket_nibbles[word & 0xFFF];
+
+	if (packing->fp_bits <= CUCKOO_MAX_WORD_FP_BITS)
+	{
+		uint64_t	rems = word >> 12;
+
+		fps[0] = (rems & mask) << 4 | (nibbles & 0xF);
+		rems >>= rem_bits;
+		fps[1] = (rems & mask) << 4 | (nibbles >> 4 & 0xF);
+		rems >>= rem_bits;
+		fps[2] = (rems & mask) << 4 | (nibbles >> 8 & 0xF);
+		rems >>= rem_bits;
+		fps[3] = (rems & mask) << 4 | nibbles >> 12;
+	}
+	else
+	{
+		for (int i = 0; i < CUCKOO_BUCKET_SLOTS; i++)
+			fps[i] = load_bits(table, bit + 12 + (uint64_t) (i * rem_bits),
+							   mask) << 4 | (nibbles >> (4 * i) & 0xF);
+	}
+}
+
+/*
+ * cuckoo_bucket_write
+ *		Pack four fingerprints, in the order of cuckoo_fp_sort_key().
+ *
+ * Changes the bits of this bucket only.
+ */
+void
+cuckoo_bucket_write(const CuckooPacking *packing, uint8_t *table,
+					uint64_t bucket, const uint64_t *fps)
+{
+	const uint64_t bit = bucket * (uint64_t) packing->bucket_bits;
+	const int	rem_bits = packing->rem_bits;
+	const uint64_t code = nibble_code(fps);
+
+	CuckooAssert(cuckoo_fp_sort_key(fps[0]) <= cuckoo_fp_sort_key(fps[1]) &&
+				 cuckoo_fp_sort_key(fps[1]) <= cuckoo_fp_sort_key(fps[2]) &&
+				 cuckoo_fp_sort_key(fps[2]) <= cuckoo_fp_sort_key(fps[3]));
+	CuckooAssert(((fps[0] | fps[1] | fps[2] | fps[3]) >> packing->fp_bits) == 0);
+
+	if (packing->fp_bits <= CUCKOO_MAX_WORD_FP_BITS)
+	{
+		uint64_t	word = fps[3] >> 4;
+
+		word = word << rem_bits | fps[2] >> 4;
+		word = word << rem_bits | fps[1] >> 4;
+		word = word << rem_bits | fps[0] >> 4;
+		word = word << 12 | code;
+		store_bits(table, bit, cuckoo_low_bits(packing->bucket_bits), word);
+	}
+	else
+	{
+		store_bits(table, bit, 0xFFF, code);
+		for (int i = 0; i < CUCKOO_BUCKET_SLOTS; i++)
+			store_bits(table, bit + 12 + (uint64_t) (i * rem_bits),
+					   packing->rem_mask, fps[i] >> 4);
+	}
+}
+
+/*
+ * cuckoo_bucket_find
+ *		Is the fingerprint in the bucket?
+ *
+ * Looks at nibbles and remainders of all slots;
+ * cuckoo_bucket_contains() saves that where it can.
+ */
+bool
+cuckoo_bucket_find(const CuckooPacking *packing, const uint8_t *table,
+				   uint64_t bucket, uint64_t fp)
+{
+	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+
+	cuckoo_bucket_read(packing, table, bucket, fps);
+	return ((fps[0] == fp) | (fps[1] == fp) |
+			(fps[2] == fp) | (fps[3] == fp)) != 0;
+}
+
+/*
+ * cuckoo_bucket_is_sound
+ *		Could cuckoo_bucket_write() have written these bits?
+ *
+ * The code must exist, the slots be in order, and an occupied slot have
+ * permanent bits that are not zero.  Ascending nibbles follow from the code.
+ */
+bool
+cuckoo_bucket_is_sound(const CuckooPacking *packing, const uint8_t *table,
+					   uint64_t bucket)
+{
+	const uint64_t bit = bucket * (uint64_t) packing->bucket_bits;
+	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+
+	if (((cuckoo_load_le64(table + bit / 8) >> (bit & 4)) & 0xFFF) >=
+		CUCKOO_NIBBLE_CODES)
+		return false;
+
+	cuckoo_bucket_read(packing, table, bucket, fps);
+	for (int i = 0; i < CUCKOO_BUCKET_SLOTS; i++)
+	{
+		if (fps[i] != 0 && (fps[i] & 0xFF) == 0)
+			return false;
+		if (i > 0 &&
+			cuckoo_fp_sort_key(fps[i - 1]) > cuckoo_fp_sort_key(fps[i]))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,713 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_set.c
+ *		The filter as a whole: a list or a table, and what makes it grow.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cuckoo_set.h"
+
+/*
+ * A table of more buckets than this whose add fails below a quarter of its
+ * slots is not full: random hashes never fail below load 0.9 in tables of that
+ * size, and copies are lowered first.
+ */
+#define SMALL_TABLE_BUCKETS		1024
+
+/* Keys placed between two polls. */
+#define POLL_KEYS				4096
+
+/*
+ * list_limit
+ *		The most hashes with which a list is no larger than the smallest table.
+ */
+static uint64_t
+list_limit(const CuckooGeometry *geometry)
+{
+	CuckooGeometry smallest = *geometry;
+
+	smallest.index_bits = 0;
+	return cuckoo_geometry_table_bytes(&smallest) / 8;
+}
+
+/*
+ * allocate_image
+ *		Give a filter whose header is decoded an image of that size.
+ *
+ * extra is room that is not in use yet.  The content is undefined.
+ */
+static CuckooStatus
+allocate_image(CuckooFilter *filter, uint64_t extra, const CuckooHost *host)
+{
+	const uint64_t bytes = cuckoo_image_bytes(filter);
+
+	if (bytes > CUCKOO_MAX_IMAGE_BYTES)
+		return CUCKOO_TOO_LARGE;
+	filter->image_bytes = (size_t) bytes;
+	filter->image_room = (size_t) (bytes + extra);
+	filter->image = host->alloc(host->context, filter->image_room);
+	return filter->image == NULL ? CUCKOO_NO_MEMORY : CUCKOO_OK;
+}
+
+static void
+release_image(CuckooFilter *filter, const CuckooHost *host)
+{
+	host->release(host->context, filter->image);
+	filter->image = NULL;
+}
+
+/* Put another image in the place of a filter's own. */
+static void
+replace_filter(CuckooFilter *filter, const CuckooFilter *by,
+			   const CuckooHost *host)
+{
+	release_image(filter, host);
+	*filter = *by;
+}
+
+/*
+ * new_table
+ *		An empty table with the header of a filter and the given index bits.
+ */
+static CuckooStatus
+new_table(const CuckooFilter *filter, int index_bits, CuckooFilter *table,
+		  const CuckooHost *host)
+{
+	CuckooStatus status;
+
+	*table = *filter;
+	table->is_table = true;
+	table->geometry.index_bits = index_bits;
+	table->nentries = 0;
+	table->nkicks = 0;
+	table->longest_path = 0;
+	cuckoo_bucket_packing(&table->packing,
+						  cuckoo_geometry_fp_bits(&table->geometry));
+	status = allocate_image(table, 0, host);
+	if (status == CUCKOO_OK)
+		memset(cuckoo_image_body(table), 0,
+			   table->image_bytes - CUCKOO_HEADER_BYTES);
+	return status;
+}
+
+/*
+ * double_table
+ *		Make a table of twice as many buckets with the entries of this one.
+ */
+static CuckooStatus
+double_table(const CuckooFilter *filter, CuckooFilter *doubled,
+			 const CuckooHost *host)
+{
+	CuckooStatus status;
+
+	*doubled = *filter;
+	doubled->geometry.index_bits++;
+	cuckoo_bucket_packing(&doubled->packing,
+						  cuckoo_geometry_fp_bits(&doubled->geometry));
+	if (doubled->ngrowths < UINT8_MAX)
+		doubled->ngrowths++;
+	doubled->growth_load =
+		(int) (filter->nentries * CUCKOO_GROWTH_LOAD_UNIT /
+			   cuckoo_image_nslots(filter));
+	status = allocate_image(doubled, 0, host);
+	if (status == CUCKOO_OK)
+		cuckoo_table_double(filter, doubled, host);
+	return status;
+}
+
+/*
+ * make_room
+ *		Make a table in which an add that found no room may find some.
+ *
+ * Many hot values do not fit with three or four copies each: they are what
+ * fails a table below three quarters of its slots if one entry in eight is a
+ * third or fourth copy, and then max_copies goes down by one.  What a value
+ * loses are copies that adding and removing did not change any more.
+ *
+ * Otherwise the table is doubled, as long as the capacity is not reached.
+ */
+static CuckooStatus
+make_room(const CuckooFilter *filter, CuckooFilter *roomier,
+		  const CuckooHost *host)
+{
+	const uint64_t nslots = cuckoo_image_nslots(filter);
+
+	if (filter->max_copies > 2 && 4 * filter->nentries < 3 * nslots &&
+		8 * cuckoo_table_copies_above(filter, 2, host) >= filter->nentries)
+	{
+		const CuckooStatus status = cuckoo_set_copy(filter, roomier, host);
+
+		if (status == CUCKOO_OK)
+		{
+			roomier->max_copies--;
+			cuckoo_table_drop_copies(roomier, host);
+			cuckoo_image_assert_check(roomier);
+		}
+		return status;
+	}
+
+	if (filter->nentries >= filter->capacity)
+		return CUCKOO_FULL;
+	if (cuckoo_geometry_nbuckets(&filter->geometry) > SMALL_TABLE_BUCKETS &&
+		4 * filter->nentries < nslots)
+		return CUCKOO_COLLIDING;
+	if (filter->packing.fp_bits == CUCKOO_MIN_FP_BITS)
+		return CUCKOO_FULL;
+	return double_table(filter, roomier, host);
+}
+
+/*
+ * add_to_table
+ *		Add one more copy of what has this address, whatever that takes.
+ *
+ * The old table is kept until the add has succeeded in a new one.
+ */
+static CuckooStatus
+add_to_table(CuckooFilter *filter, CuckooAddress address,
+			 const CuckooHost *host)
+{
+	CuckooStatus status = cuckoo_table_add(filter, address);
+	CuckooFilter current = *filter;
+
+	if (cuckoo_likely(status != CUCKOO_NO_ROOM))
+		return status;
+
+	do
+	{
+		CuckooFilter roomier;
+
+		status = make_room(&current, &roomier, host);
+		if (current.image != filter->image)
+			release_image(&current, host);
+		if (status != CUCKOO_OK)
+			return status;
+		current = roomier;
+		status = cuckoo_table_add(&current, address);
+	} while (status == CUCKOO_NO_ROOM);
+
+	replace_filter(filter, &current, host);
+	return status;
+}
+
+/*
+ * list_to_table
+ *		Make a table with the hashes of a list.
+ */
+static CuckooStatus
+list_to_table(const CuckooFilter *filter, CuckooFilter *table,
+			  const CuckooHost *host)
+{
+	CuckooStatus status = new_table(filter, 0, table, host);
+
+	if (status != CUCKOO_OK)
+		return status;
+	for (uint64_t i = 0; i < filter->nentries; i++)
+	{
+		const uint64_t hash = cuckoo_list_get(filter, i);
+
+		status = add_to_table(table, cuckoo_table_hash_address(table, hash),
+							  host);
+		if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
+		{
+			release_image(table, host);
+			return status;
+		}
+	}
+	return CUCKOO_OK;
+}
+
+/*
+ * list_wants_table
+ *		Is this the number of hashes at which a list tries to become a table?
+ *
+ * At the first that makes it larger than the smallest table, and, if that was
+ * refused, whenever the number has doubled; and when it may not grow further.
+ */
+static bool
+list_wants_table(const CuckooFilter *filter, uint64_t nentries)
+{
+	const uint64_t first = list_limit(&filter->geometry) + 1;
+	const uint64_t ratio = nentries / first;
+
+	if (filter->capacity < CUCKOO_MIN_TABLE_CAPACITY)
+		return false;
+	return nentries > filter->capacity || nentries > CUCKOO_MAX_LIST_ENTRIES ||
+		(nentries % first == 0 && (ratio & (ratio - 1)) == 0);
+}
+
+/*
+ * add_to_list
+ *		Add one more copy of a hash to a list, or make it a table.
+ */
+static CuckooStatus
+add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
+{
+	const uint64_t nentries = filter->nentries + 1;
+	CuckooStatus refused = CUCKOO_FULL;
+
+	if (cuckoo_list_count(filter, hash) >= filter->max_copies)
+		return CUCKOO_SATURATED;
+
+	if (list_wants_table(filter, nentries))
+	{
+		CuckooFilter table;
+
+		refused = list_to_table(filter, &table, host);
+		if (refused == CUCKOO_OK)
+		{
+			refused = add_to_table(&table,
+								   cuckoo_table_hash_address(&table, hash),
+								   host);
+			if (refused == CUCKOO_OK || refused == CUCKOO_SATURATED)
+			{
+				replace_filter(filter, &table, host);
+				return refused;
+			}
+			release_image(&table, host);
+		}
+		if (refused == CUCKOO_NO_MEMORY)
+			return refused;
+	}
+
+	if (nentries > filter->capacity || nentries > CUCKOO_MAX_LIST_ENTRIES)
+		return refused;
+
+	if (filter->image_room - filter->image_bytes < 8)
+	{
+		CuckooFilter longer = *filter;
+		const CuckooStatus status =
+			allocate_image(&longer, 8 + 4 * filter->nentries, host);
+
+		if (status != CUCKOO_OK)
+			return status;
+		memcpy(longer.image, filter->image, filter->image_bytes);
+		replace_filter(filter, &longer, host);
+	}
+	cuckoo_list_insert(filter, hash);
+	return CUCKOO_OK;
+}
+
+/*
+ * declare
+ *		The decoded header of an empty filter.
+ */
+static CuckooStatus
+declare(CuckooFilter *filter, const CuckooParameters *parameters)
+{
+	CuckooAssert(parameters->max_copies >= 1 &&
+				 parameters->max_copies <= CUCKOO_MAX_COPIES);
+
+	memset(filter, 0, sizeof(*filter));
+	filter->family = CUCKOO_FAMILY_NONE;
+	filter->max_copies = parameters->max_copies;
+	filter->declared_copies = parameters->max_copies;
+	filter->seed = parameters->seed;
+	filter->capacity = parameters->capacity;
+	return cuckoo_geometry_choose(&filter->geometry, parameters->capacity,
+								  parameters->rate);
+}
+
+/*
+ * make_list
+ *		Make a declared filter an empty list with extra bytes of room.
+ */
+static CuckooStatus
+make_list(CuckooFilter *filter, uint64_t extra, const CuckooHost *host)
+{
+	filter->geometry.index_bits = 0;
+	return allocate_image(filter, extra, host);
+}
+
+/*
+ * cuckoo_set_new
+ *		Make an empty filter.
+ *
+ * Returns CUCKOO_OK, CUCKOO_NO_MEMORY, or what cuckoo_geometry_choose() says
+ * of capacity and rate; host may be NULL to hear only that.
+ */
+CuckooStatus
+cuckoo_set_new(CuckooFilter *filter, const CuckooParameters *parameters,
+			   const CuckooHost *host)
+{
+	const CuckooStatus status = declare(filter, parameters);
+
+	if (status != CUCKOO_OK || host == NULL)
+		return status;
+	return make_list(filter, 0, host);
+}
+
+/*
+ * cuckoo_set_copy
+ *		Make a filter with an image of its own.
+ */
+CuckooStatus
+cuckoo_set_copy(const CuckooFilter *filter, CuckooFilter *copy,
+				const CuckooHost *host)
+{
+	CuckooStatus status;
+
+	*copy = *filter;
+	status = allocate_image(copy, 0, host);
+	if (status == CUCKOO_OK)
+		memcpy(copy->image, filter->image, filter->image_bytes);
+	return status;
+}
+
+/*
+ * cuckoo_set_add
+ *		Add one more copy of a hash.
+ *
+ * Returns CUCKOO_OK; CUCKOO_SATURATED if it had max_copies already; or, with
+ * the filter as it was, CUCKOO_FULL, CUCKOO_COLLIDING, CUCKOO_TOO_LARGE or
+ * CUCKOO_NO_MEMORY.
+ */
+CuckooStatus
+cuckoo_set_add(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
+{
+	if (filter->is_table)
+		return add_to_table(filter, cuckoo_table_hash_address(filter, hash),
+							host);
+	return add_to_list(filter, hash, host);
+}
+
+/*
+ * cuckoo_set_remove
+ *		Take out one copy of a hash.
+ *
+ * Returns CUCKOO_OK, or with the filter as it was CUCKOO_NOT_FOUND or
+ * CUCKOO_SATURATED.  The caller has seen to it that the filter is one from
+ * which values can be removed: not merged, and of more than one copy.
+ *
+ * Removing a hash that was never added can take out another one's copy.
+ */
+CuckooStatus
+cuckoo_set_remove(CuckooFilter *filter, uint64_t hash)
+{
+	CuckooAssert(!filter->is_merged && filter->max_copies > 1);
+
+	if (filter->is_table)
+		return cuckoo_table_remove(filter,
+								   cuckoo_table_hash_address(filter, hash));
+	return cuckoo_list_remove(filter, hash);
+}
+
+/*
+ * cuckoo_set_count
+ *		Copies of a hash, 0 to max_copies.
+ */
+int
+cuckoo_set_count(const CuckooFilter *filter, uint64_t hash)
+{
+	if (filter->is_table)
+		return cuckoo_table_count(filter,
+								  cuckoo_table_hash_address(filter, hash));
+	return cuckoo_list_count(filter, hash);
+}
+
+/*
+ * cuckoo_set_contains_batch
+ *		cuckoo_set_contains() for many hashes.
+ */
+void
+cuckoo_set_contains_batch(const CuckooFilter *filter, const uint64_t *hashes,
+						  size_t nhashes, bool *results)
+{
+	if (filter->is_table)
+		cuckoo_table_contains_batch(filter, hashes, nhashes, results);
+	else
+	{
+		for (size_t i = 0; i < nhashes; i++)
+			results[i] = cuckoo_list_count(filter, hashes[i]) > 0;
+	}
+}
+
+/*
+ * fill_table
+ *		Place hashes, given by their build keys, in an empty table.
+ *
+ * Returns CUCKOO_NO_ROOM if one of them finds no place.
+ */
+static CuckooStatus
+fill_table(CuckooFilter *table, const uint64_t *keys, size_t nkeys,
+		   const CuckooHost *host)
+{
+	for (size_t i = 0; i < nkeys; i++)
+	{
+		const uint64_t hash = cuckoo_build_key_hash(keys[i]);
+
+		if (i % POLL_KEYS == 0)
+			cuckoo_poll(host);
+		if (cuckoo_table_add(table, cuckoo_table_hash_address(table, hash)) ==
+			CUCKOO_NO_ROOM)
+			return CUCKOO_NO_ROOM;
+	}
+	return CUCKOO_OK;
+}
+
+/*
+ * build_list
+ *		Make a list of hashes given by their build keys.
+ */
+static CuckooStatus
+build_list(CuckooFilter *filter, const uint64_t *keys, size_t nkeys,
+		   const CuckooHost *host)
+{
+	const CuckooStatus status = make_list(filter, 8 * nkeys, host);
+
+	if (status != CUCKOO_OK)
+		return status;
+	for (size_t i = 0; i < nkeys; i++)
+		cuckoo_list_insert(filter, cuckoo_build_key_hash(keys[i]));
+	cuckoo_image_assert_check(filter);
+	return CUCKOO_OK;
+}
+
+/*
+ * cuckoo_set_build
+ *		Make a filter of many different hashes at once.
+ *
+ * keys are their cuckoo_build_key(), ascending, each once.  The result depends
+ * on nothing but them and the parameters.  The table is the smallest that the
+ * sizing gives so many entries; if it does not take them all, the next larger
+ * one is filled anew.
+ *
+ * Returns what cuckoo_set_add() returns, or cuckoo_set_new().
+ */
+CuckooStatus
+cuckoo_set_build(CuckooFilter *filter, const CuckooParameters *parameters,
+				 const uint64_t *keys, size_t nkeys, const CuckooHost *host)
+{
+	CuckooStatus status = declare(filter, parameters);
+	int			index_bits;
+
+	if (status != CUCKOO_OK)
+		return status;
+
+	if (filter->capacity < CUCKOO_MIN_TABLE_CAPACITY)
+		return nkeys > filter->capacity ? CUCKOO_FULL :
+			build_list(filter, keys, nkeys, host);
+	if (nkeys <= list_limit(&filter->geometry) && nkeys <= filter->capacity)
+		return build_list(filter, keys, nkeys, host);
+
+	/* beyond its capacity a filter does not grow: the last size is its own */
+	index_bits = cuckoo_geometry_index_bits(filter->geometry.ncolumns,
+											nkeys < filter->capacity ? nkeys :
+											filter->capacity);
+	do
+	{
+		CuckooFilter table;
+
+		status = new_table(filter, index_bits, &table, host);
+		if (status != CUCKOO_OK)
+			return status;
+		status = fill_table(&table, keys, nkeys, host);
+		if (status == CUCKOO_OK)
+		{
+			cuckoo_image_assert_check(&table);
+			*filter = table;
+			return CUCKOO_OK;
+		}
+
+		if (nkeys > filter->capacity)
+			status = CUCKOO_FULL;
+		else if (cuckoo_geometry_nbuckets(&table.geometry) >
+				 SMALL_TABLE_BUCKETS &&
+				 4 * table.nentries < cuckoo_image_nslots(&table))
+			status = CUCKOO_COLLIDING;
+		else if (table.packing.fp_bits == CUCKOO_MIN_FP_BITS)
+			status = CUCKOO_FULL;
+		release_image(&table, host);
+		index_bits++;
+	} while (status == CUCKOO_NO_ROOM);
+
+	if (nkeys <= CUCKOO_MAX_LIST_ENTRIES && nkeys <= filter->capacity)
+		return build_list(filter, keys, nkeys, host);
+	return status;
+}
+
+/*
+ * rebuild_smaller
+ *		Place the entries of a table in one of fewer buckets.
+ *
+ * declared is the header of the result, but for its index bits.  Entries are
+ * re-placed by the prefix that each has, in the order in which they stand;
+ * should they not fit the table that is the right one by their number, that
+ * grows.
+ */
+static CuckooStatus
+rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
+				int index_bits, CuckooFilter *resized, const CuckooHost *host)
+{
+	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&filter->geometry);
+	const int	ncut = filter->geometry.prefix_bits -
+		declared->geometry.prefix_bits;
+	CuckooStatus status;
+
+	status = new_table(declared, index_bits, resized, host);
+	for (uint64_t bucket = 0; bucket < nbuckets && status == CUCKOO_OK;
+		 bucket++)
+	{
+		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+
+		if (bucket % POLL_KEYS == 0)
+			cuckoo_poll(host);
+		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter), bucket,
+						   fps);
+		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
+		{
+			const CuckooPlace place = {bucket, fps[slot]};
+			CuckooAddress address;
+
+			if (place.fp == 0)
+				continue;
+			address = cuckoo_table_address(&filter->geometry, place);
+			address.prefix = address.prefix >> (8 + ncut) << 8 |
+				(address.prefix & 0xFF);
+			status = add_to_table(resized, address, host);
+			if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
+			{
+				release_image(resized, host);
+				return status;
+			}
+			status = CUCKOO_OK;
+		}
+	}
+	if (status == CUCKOO_OK)
+		cuckoo_image_assert_check(resized);
+	return status;
+}
+
+/*
+ * resize_list
+ *		Declare the capacity and rate of a list anew: it has all the bits.
+ */
+static CuckooStatus
+resize_list(const CuckooFilter *filter, CuckooFilter *resized,
+			uint64_t capacity, uint64_t rate, const CuckooHost *host)
+{
+	CuckooFilter list = *filter;
+	CuckooStatus status;
+
+	list.capacity = capacity;
+	status = cuckoo_geometry_choose(&list.geometry, capacity, rate);
+	if (status != CUCKOO_OK)
+		return status;
+	list.geometry.index_bits = 0;
+
+	if (capacity >= CUCKOO_MIN_TABLE_CAPACITY &&
+		list.nentries > list_limit(&list.geometry))
+	{
+		status = list_to_table(&list, resized, host);
+		if (status != CUCKOO_COLLIDING && status != CUCKOO_FULL)
+			return status;
+	}
+	return cuckoo_set_copy(&list, resized, host);
+}
+
+/*
+ * cuckoo_set_resize
+ *		Make a filter of the same values for another capacity or rate.
+ *
+ * capacity 0 leaves it, and rate 0 leaves the rate declared, or, when the
+ * capacity goes up, gives the one that the entries' bits then keep.  The
+ * result is as small as its entries allow.
+ *
+ * A list takes any parameters, a table keeps its columns and at most its
+ * prefix bits.  Returns CUCKOO_BELOW_ENTRIES if the capacity is not enough
+ * for what is held, CUCKOO_TOO_COARSE if the entries have too few bits,
+ * CUCKOO_TOO_LARGE, CUCKOO_BAD_CAPACITY, CUCKOO_BAD_RATE, or what
+ * cuckoo_set_add() returns.
+ */
+CuckooStatus
+cuckoo_set_resize(const CuckooFilter *filter, CuckooFilter *resized,
+				  uint64_t capacity, uint64_t rate, const CuckooHost *host)
+{
+	const uint32_t ncolumns = filter->geometry.ncolumns;
+	const bool	keep_rate = rate == 0;
+	CuckooFilter declared = *filter;
+	CuckooGeometry full;
+	CuckooStatus status;
+	int			index_bits;
+
+	if (capacity == 0)
+		capacity = filter->capacity;
+	if (capacity > CUCKOO_MAX_CAPACITY)
+		return CUCKOO_BAD_CAPACITY;
+	if (capacity < filter->nentries)
+		return CUCKOO_BELOW_ENTRIES;
+	if (keep_rate)
+		rate = cuckoo_geometry_rate(ncolumns, filter->geometry.prefix_bits,
+									filter->capacity);
+	if (!filter->is_table)
+		return resize_list(filter, resized, capacity, rate, host);
+
+	/* the table that the whole capacity will need one day */
+	full.ncolumns = ncolumns;
+	full.index_bits = cuckoo_geometry_index_bits(ncolumns, capacity);
+	full.prefix_bits = cuckoo_geometry_prefix_bits(ncolumns, full.index_bits,
+												   capacity, rate);
+	if (keep_rate && full.prefix_bits > filter->geometry.prefix_bits)
+		full.prefix_bits = filter->geometry.prefix_bits;
+	if (full.prefix_bits > filter->geometry.prefix_bits ||
+		full.prefix_bits - full.index_bits <= CUCKOO_MIN_FP_BITS)
+		return CUCKOO_TOO_COARSE;
+	if (CUCKOO_HEADER_BYTES + cuckoo_geometry_table_bytes(&full) >
+		CUCKOO_MAX_IMAGE_BYTES)
+		return CUCKOO_TOO_LARGE;
+
+	declared.capacity = capacity;
+	declared.geometry.prefix_bits = full.prefix_bits;
+
+	index_bits = cuckoo_geometry_index_bits(ncolumns, filter->nentries);
+	if (index_bits < filter->geometry.index_bits)
+		return rebuild_smaller(filter, &declared, index_bits, resized, host);
+	if (full.prefix_bits == filter->geometry.prefix_bits)
+		return cuckoo_set_copy(&declared, resized, host);
+
+	*resized = declared;
+	cuckoo_bucket_packing(&resized->packing,
+						  cuckoo_geometry_fp_bits(&resized->geometry));
+	status = allocate_image(resized, 0, host);
+	if (status == CUCKOO_OK)
+		cuckoo_table_cut(filter, resized, host);
+	return status;
+}
+
+/*
+ * cuckoo_set_fpr
+ *		The false positive rate of a filter as it is.
+ */
+double
+cuckoo_set_fpr(const CuckooFilter *filter)
+{
+	if (!filter->is_table)
+		return ldexp((double) filter->nentries, -64);
+	return cuckoo_geometry_fpr(filter->geometry.ncolumns,
+							   filter->geometry.prefix_bits, filter->nentries);
+}
+
+/*
+ * cuckoo_set_declared_fpr
+ *		The false positive rate a filter keeps to up to its capacity.
+ */
+double
+cuckoo_set_declared_fpr(const CuckooFilter *filter)
+{
+	return cuckoo_geometry_fpr(filter->geometry.ncolumns,
+							   filter->geometry.prefix_bits, filter->capacity);
+}
+
+/*
+ * cuckoo_set_load_factor
+ *		Used slots over all slots; a list has no free ones.
+ */
+double
+cuckoo_set_load_factor(const CuckooFilter *filter)
+{
+	if (!filter->is_table)
+		return filter->nentries > 0 ? 1.0 : 0.0;
+	return (double) filter->nentries / (double) cuckoo_image_nslots(filter);
+}

@@ -1,0 +1,616 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_table.c
+ *		The table: k * 2^q buckets of four slots.
+ *
+ * References: Fan, Andersen, Kaminsky, Mitzenmacher, "Cuckoo Filter:
+ * Practically Better Than Bloom", CoNEXT 2014; the search for the shortest
+ * relocation is that of Li, Andersen, Kaminsky, Freedman, "Algorithmic
+ * Improvements for Fast Concurrent Cuckoo Hashing", EuroSys 2014.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <string.h>
+
+#include "cuckoo_table.h"
+
+/* Buckets handled between two polls. */
+#define POLL_BUCKETS	(UINT64_C(1) << 15)
+
+/* Probes of a batch under way at a time. */
+#define BATCH_PROBES	32
+
+/*
+ * The search for a free slot: the buckets reached so far, in the order in
+ * which they were reached.  A bucket was reached by moving the fingerprint
+ * in one slot of its parent; the two roots have none.
+ */
+typedef struct SearchNode
+{
+	uint32_t	bucket;
+	uint16_t	parent;			/* index of a node, or NO_PARENT */
+	uint16_t	slot;			/* of the parent's bucket */
+} SearchNode;
+
+#define NO_PARENT		UINT16_MAX
+
+/* The buckets reached, as an open hash table of node indexes plus one. */
+#define VISITED_BITS	12
+#define VISITED_SIZE	(1 << VISITED_BITS)
+
+typedef struct Search
+{
+	int			nnodes;
+	SearchNode	nodes[CUCKOO_MAX_SEARCH];
+	uint16_t	visited[VISITED_SIZE];
+} Search;
+
+/*
+ * search_visit
+ *		Append a bucket to the nodes unless it is among them.
+ *
+ * Returns false if it was.
+ */
+static bool
+search_visit(Search *search, uint32_t bucket, int parent, int slot)
+{
+	uint32_t	h = (bucket * UINT32_C(0x9E3779B1)) >> (32 - VISITED_BITS);
+	SearchNode *node;
+
+	while (search->visited[h] != 0)
+	{
+		if (search->nodes[search->visited[h] - 1].bucket == bucket)
+			return false;
+		h = (h + 1) % VISITED_SIZE;
+	}
+
+	node = &search->nodes[search->nnodes++];
+	node->bucket = bucket;
+	node->parent = (uint16_t) parent;
+	node->slot = (uint16_t) slot;
+	search->visited[h] = (uint16_t) search->nnodes;
+	return true;
+}
+
+/*
+ * search_free_slot
+ *		Find the nearest bucket with a free slot, breadth first.
+ *
+ * Starts from the two places of an address, both full.  Changes nothing.
+ * Returns the index of its node, or -1 if none of the CUCKOO_MAX_SEARCH
+ * nearest buckets has a free slot.
+ */
+static int
+search_free_slot(Search *search, const CuckooFilter *filter,
+				 const CuckooPlace *places)
+{
+	const uint8_t *const table = cuckoo_image_body(filter);
+	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+
+	search->nnodes = 0;
+	memset(search->visited, 0, sizeof(search->visited));
+	search_visit(search, (uint32_t) places[0].bucket, NO_PARENT, 0);
+	search_visit(search, (uint32_t) places[1].bucket, NO_PARENT, 0);
+
+	for (int i = 0; i < search->nnodes; i++)
+	{
+		CuckooPlace place;
+
+		place.bucket = search->nodes[i].bucket;
+		cuckoo_bucket_read(&filter->packing, table, place.bucket, fps);
+		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
+		{
+			CuckooPlace next;
+			uint64_t	next_fps[CUCKOO_BUCKET_SLOTS];
+
+			if (search->nnodes == CUCKOO_MAX_SEARCH)
+				return -1;
+			place.fp = fps[slot];
+			next = cuckoo_table_alternate(&filter->geometry, place);
+			if (!search_visit(search, (uint32_t) next.bucket, i, slot))
+				continue;
+			cuckoo_bucket_read(&filter->packing, table, next.bucket, next_fps);
+			if (cuckoo_fps_has_room(next_fps))
+				return search->nnodes - 1;
+		}
+	}
+	return -1;
+}
+
+/*
+ * insert_by_relocation
+ *		Insert where both buckets are full: make a free slot come nearer.
+ *
+ * The moves are made from the free slot back to the root, each into a slot
+ * that is free by then; the buckets of a path are all different, so what the
+ * search saw of each still stands when its turn comes.
+ */
+static CuckooStatus
+insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places)
+{
+	uint8_t    *const table = cuckoo_image_body(filter);
+	const CuckooPacking *const packing = &filter->packing;
+	Search		search;
+	int			node;
+	int			path_length = 0;
+	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+
+	node = search_free_slot(&search, filter, places);
+	if (node < 0)
+		return CUCKOO_NO_ROOM;
+
+	/* fps is the bucket of node, with a free slot, not written yet */
+	cuckoo_bucket_read(packing, table, search.nodes[node].bucket, fps);
+	while (search.nodes[node].parent != NO_PARENT)
+	{
+		const SearchNode *const child = &search.nodes[node];
+		uint64_t	parent_fps[CUCKOO_BUCKET_SLOTS];
+		CuckooPlace place;
+
+		node = child->parent;
+		place.bucket = search.nodes[node].bucket;
+		cuckoo_bucket_read(packing, table, place.bucket, parent_fps);
+		place.fp = parent_fps[child->slot];
+		cuckoo_fps_delete(parent_fps, child->slot);
+
+		place = cuckoo_table_alternate(&filter->geometry, place);
+		CuckooAssert(place.bucket == child->bucket);
+		cuckoo_fps_insert(fps, place.fp);
+		cuckoo_bucket_write(packing, table, child->bucket, fps);
+
+		memcpy(fps, parent_fps, sizeof(fps));
+		path_length++;
+	}
+
+	cuckoo_fps_insert(fps, search.nodes[node].bucket == places[0].bucket ?
+					  places[0].fp : places[1].fp);
+	cuckoo_bucket_write(packing, table, search.nodes[node].bucket, fps);
+
+	if (filter->nkicks <= UINT64_MAX - (uint64_t) path_length)
+		filter->nkicks += (uint64_t) path_length;
+	if (path_length > UINT8_MAX)
+		path_length = UINT8_MAX;
+	if (filter->longest_path < path_length)
+		filter->longest_path = path_length;
+	return CUCKOO_OK;
+}
+
+/*
+ * cuckoo_table_contains_batch
+ *		cuckoo_table_contains() for many hashes.
+ *
+ * Asks for the memory of a number of probes before it looks at the first, so
+ * that they wait for it together.
+ */
+void
+cuckoo_table_contains_batch(const CuckooFilter *filter,
+							const uint64_t *hashes, size_t nhashes,
+							bool *results)
+{
+	const uint8_t *const table = cuckoo_image_body(filter);
+	CuckooPlace places[BATCH_PROBES][2];
+
+	while (nhashes > 0)
+	{
+		const size_t nprobes = nhashes < BATCH_PROBES ? nhashes : BATCH_PROBES;
+
+		for (size_t i = 0; i < nprobes; i++)
+		{
+			cuckoo_table_places(&filter->geometry,
+								cuckoo_table_hash_address(filter, hashes[i]),
+								places[i]);
+			cuckoo_prefetch(table +
+							cuckoo_table_bucket_byte(filter, places[i][0].bucket));
+			cuckoo_prefetch(table +
+							cuckoo_table_bucket_byte(filter, places[i][1].bucket));
+		}
+		for (size_t i = 0; i < nprobes; i++)
+			results[i] = cuckoo_bucket_contains(&filter->packing, table,
+												places[i][0].bucket,
+												places[i][0].fp) ||
+				cuckoo_bucket_contains(&filter->packing, table,
+									   places[i][1].bucket, places[i][1].fp);
+		hashes += nprobes;
+		results += nprobes;
+		nhashes -= nprobes;
+	}
+}
+
+/*
+ * cuckoo_table_count
+ *		Copies of what has this address, in both places together.
+ */
+int
+cuckoo_table_count(const CuckooFilter *filter, CuckooAddress address)
+{
+	const uint8_t *const table = cuckoo_image_body(filter);
+	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+	CuckooPlace places[2];
+	int			ncopies = 0;
+
+	cuckoo_table_places(&filter->geometry, address, places);
+	for (int i = 0; i < 2; i++)
+	{
+		cuckoo_bucket_read(&filter->packing, table, places[i].bucket, fps);
+		ncopies += cuckoo_fps_count(fps, places[i].fp);
+	}
+	return ncopies;
+}
+
+/*
+ * cuckoo_table_add
+ *		Add one more copy of what has this address.
+ *
+ * Fan et al., CoNEXT 2014, Algorithm 1, with the shortest relocation in place
+ * of a random one: a free slot of the primary bucket, else of the alternate,
+ * else the nearest one.
+ *
+ * Returns CUCKOO_OK, or with the filter as it was CUCKOO_SATURATED or
+ * CUCKOO_NO_ROOM.
+ */
+CuckooStatus
+cuckoo_table_add(CuckooFilter *filter, CuckooAddress address)
+{
+	uint8_t    *const table = cuckoo_image_body(filter);
+	CuckooPlace places[2];
+	uint64_t	fps[2][CUCKOO_BUCKET_SLOTS];
+	CuckooStatus status;
+
+	cuckoo_table_places(&filter->geometry, address, places);
+	for (int i = 0; i < 2; i++)
+		cuckoo_bucket_read(&filter->packing, table, places[i].bucket, fps[i]);
+
+	if (cuckoo_fps_count(fps[0], places[0].fp) +
+		cuckoo_fps_count(fps[1], places[1].fp) >= filter->max_copies)
+		return CUCKOO_SATURATED;
+
+	for (int i = 0; i < 2; i++)
+	{
+		if (cuckoo_fps_has_room(fps[i]))
+		{
+			cuckoo_fps_insert(fps[i], places[i].fp);
+			cuckoo_bucket_write(&filter->packing, table, places[i].bucket,
+								fps[i]);
+			filter->nentries++;
+			return CUCKOO_OK;
+		}
+	}
+
+	status = insert_by_relocation(filter, places);
+	if (status == CUCKOO_OK)
+		filter->nentries++;
+	return status;
+}
+
+/*
+ * cuckoo_table_remove
+ *		Take out one copy of what has this address.
+ *
+ * From the primary bucket, else from the alternate (Fan et al., CoNEXT 2014,
+ * Algorithm 3): two bucket reads, at most one write.  Removing what was never
+ * added can take out another value's copy.
+ *
+ * Returns CUCKOO_OK, or with the filter as it was CUCKOO_NOT_FOUND or
+ * CUCKOO_SATURATED.
+ */
+CuckooStatus
+cuckoo_table_remove(CuckooFilter *filter, CuckooAddress address)
+{
+	uint8_t    *const table = cuckoo_image_body(filter);
+	CuckooPlace places[2];
+	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+	const int	ncopies = cuckoo_table_count(filter, address);
+
+	if (ncopies == 0)
+		return CUCKOO_NOT_FOUND;
+	if (ncopies >= filter->max_copies)
+		return CUCKOO_SATURATED;
+
+	cuckoo_table_places(&filter->geometry, address, places);
+	for (int i = 0; i < 2; i++)
+	{
+		cuckoo_bucket_read(&filter->packing, table, places[i].bucket, fps);
+		if (cuckoo_fps_remove(fps, places[i].fp))
+		{
+			cuckoo_bucket_write(&filter->packing, table, places[i].bucket, fps);
+			break;
+		}
+	}
+	filter->nentries--;
+	return CUCKOO_OK;
+}
+
+/*
+ * cuckoo_table_double
+ *		Split every bucket in two.
+ *
+ * doubled has the header of filter but one more index bit, and an image of the
+ * size for it, whose body this overwrites.  The first bit of each fingerprint
+ * becomes the last of its index and names the child; what is left of the
+ * fingerprints stays in order.
+ */
+void
+cuckoo_table_double(const CuckooFilter *filter, CuckooFilter *doubled,
+					const CuckooHost *host)
+{
+	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&filter->geometry);
+	const uint8_t *const table = cuckoo_image_body(filter);
+	uint8_t    *const doubled_table = cuckoo_image_body(doubled);
+	const int	child_fp_bits = filter->packing.fp_bits - 1;
+
+	CuckooAssert(doubled->packing.fp_bits == child_fp_bits);
+
+	memset(doubled_table, 0, doubled->image_bytes - CUCKOO_HEADER_BYTES);
+	for (uint64_t bucket = 0; bucket < nbuckets; bucket++)
+	{
+		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+		uint64_t	child_fps[2][CUCKOO_BUCKET_SLOTS] = {{0}};
+		int			nfree[2] = {CUCKOO_BUCKET_SLOTS, CUCKOO_BUCKET_SLOTS};
+
+		if (bucket % POLL_BUCKETS == 0)
+			cuckoo_poll(host);
+
+		/* from the last to the first, each child is filled from its end */
+		cuckoo_bucket_read(&filter->packing, table, bucket, fps);
+		for (int slot = CUCKOO_BUCKET_SLOTS; slot-- > 0 && fps[slot] != 0;)
+		{
+			const int	child = (int) (fps[slot] >> child_fp_bits);
+
+			child_fps[child][--nfree[child]] =
+				fps[slot] & cuckoo_low_bits(child_fp_bits);
+		}
+		for (int child = 0; child < 2; child++)
+		{
+			const CuckooPlace first_slot = {
+				bucket, (uint64_t) child << child_fp_bits
+			};
+
+			if (nfree[child] < CUCKOO_BUCKET_SLOTS)
+				cuckoo_bucket_write(&doubled->packing, doubled_table,
+									cuckoo_table_place(&doubled->geometry,
+													   cuckoo_table_address(&filter->geometry,
+																			first_slot)).bucket,
+									child_fps[child]);
+		}
+	}
+	cuckoo_image_assert_check(doubled);
+}
+
+/*
+ * cuckoo_table_cut
+ *		Cut every fingerprint to fewer prefix bits.
+ *
+ * coarser has the header of filter but fewer prefix bits, and an image of the
+ * size for it, whose body this overwrites.  Bucket by bucket, so it cannot
+ * fail.  Values whose prefixes become equal share their copies from now on:
+ * more than max_copies are dropped, which is what adding both would have done.
+ */
+void
+cuckoo_table_cut(const CuckooFilter *filter, CuckooFilter *coarser,
+				 const CuckooHost *host)
+{
+	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&filter->geometry);
+	const uint8_t *const table = cuckoo_image_body(filter);
+	uint8_t    *const coarser_table = cuckoo_image_body(coarser);
+	const int	ncut = filter->geometry.prefix_bits -
+		coarser->geometry.prefix_bits;
+
+	memset(coarser_table, 0, coarser->image_bytes - CUCKOO_HEADER_BYTES);
+	for (uint64_t bucket = 0; bucket < nbuckets; bucket++)
+	{
+		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+		uint64_t	cut_fps[CUCKOO_BUCKET_SLOTS] = {0};
+
+		if (bucket % POLL_BUCKETS == 0)
+			cuckoo_poll(host);
+
+		cuckoo_bucket_read(&filter->packing, table, bucket, fps);
+		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
+		{
+			if (fps[slot] != 0)
+				cuckoo_fps_insert(cut_fps,
+								  fps[slot] >> (8 + ncut) << 8 |
+								  (fps[slot] & 0xFF));
+		}
+		cuckoo_bucket_write(&coarser->packing, coarser_table, bucket, cut_fps);
+	}
+	cuckoo_table_drop_copies(coarser, host);
+	cuckoo_image_assert_check(coarser);
+}
+
+/*
+ * A value met in an unpacked bucket: its copies there and in its other bucket.
+ */
+typedef struct MetValue
+{
+	CuckooPlace place;
+	CuckooPlace other;
+	int			nhere;
+	int			nthere;
+	uint64_t	other_fps[CUCKOO_BUCKET_SLOTS];
+} MetValue;
+
+/*
+ * meet_value
+ *		Look at the value in a slot of an unpacked bucket, once per table.
+ *
+ * Returns false if there is none, or if it is to be dealt with elsewhere: at
+ * an earlier slot of this bucket, or in its other bucket if that comes first
+ * (or, if both are one, at the smaller of the two fingerprints).
+ */
+static bool
+meet_value(const CuckooFilter *filter, uint64_t bucket, const uint64_t *fps,
+		   int slot, MetValue *met)
+{
+	if (fps[slot] == 0 || (slot > 0 && fps[slot - 1] == fps[slot]))
+		return false;
+
+	met->place.bucket = bucket;
+	met->place.fp = fps[slot];
+	met->other = cuckoo_table_alternate(&filter->geometry, met->place);
+	cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter),
+					   met->other.bucket, met->other_fps);
+	met->nhere = cuckoo_fps_count(fps, met->place.fp);
+	met->nthere = cuckoo_fps_count(met->other_fps, met->other.fp);
+	return met->nthere == 0 ||
+		met->place.bucket < met->other.bucket ||
+		(met->place.bucket == met->other.bucket &&
+		 met->place.fp < met->other.fp);
+}
+
+/*
+ * cuckoo_table_copies_above
+ *		The copies beyond ncopies that each value has, summed up.
+ */
+uint64_t
+cuckoo_table_copies_above(const CuckooFilter *filter, int ncopies,
+						  const CuckooHost *host)
+{
+	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&filter->geometry);
+	uint64_t	nabove = 0;
+
+	for (uint64_t bucket = 0; bucket < nbuckets; bucket++)
+	{
+		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+		MetValue	met;
+
+		if (bucket % POLL_BUCKETS == 0)
+			cuckoo_poll(host);
+		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter), bucket,
+						   fps);
+		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
+		{
+			if (meet_value(filter, bucket, fps, slot, &met) &&
+				met.nhere + met.nthere > ncopies)
+				nabove += (uint64_t) (met.nhere + met.nthere - ncopies);
+		}
+	}
+	return nabove;
+}
+
+/*
+ * drop_copies_of
+ *		Leave a value met in a bucket no more than ncopies.
+ *
+ * fps is that bucket, and follows.
+ */
+static void
+drop_copies_of(CuckooFilter *filter, MetValue *met, uint64_t *fps, int ncopies)
+{
+	uint8_t    *const table = cuckoo_image_body(filter);
+
+	for (; met->nhere + met->nthere > ncopies && met->nthere > 0; met->nthere--)
+	{
+		cuckoo_fps_remove(met->other_fps, met->other.fp);
+		filter->nentries--;
+	}
+	cuckoo_bucket_write(&filter->packing, table, met->other.bucket,
+						met->other_fps);
+	if (met->other.bucket == met->place.bucket)
+		memcpy(fps, met->other_fps, sizeof(met->other_fps));
+
+	for (; met->nhere > ncopies; met->nhere--)
+	{
+		cuckoo_fps_remove(fps, met->place.fp);
+		filter->nentries--;
+	}
+	cuckoo_bucket_write(&filter->packing, table, met->place.bucket, fps);
+}
+
+/*
+ * cuckoo_table_drop_copies
+ *		Take out the copies of each value beyond max_copies.
+ *
+ * The value keeps max_copies of them, is saturated, and so is never lost.
+ */
+void
+cuckoo_table_drop_copies(CuckooFilter *filter, const CuckooHost *host)
+{
+	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&filter->geometry);
+
+	for (uint64_t bucket = 0; bucket < nbuckets; bucket++)
+	{
+		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+		MetValue	met;
+
+		if (bucket % POLL_BUCKETS == 0)
+			cuckoo_poll(host);
+		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter), bucket,
+						   fps);
+		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
+		{
+			if (meet_value(filter, bucket, fps, slot, &met) &&
+				met.nhere + met.nthere > filter->max_copies)
+			{
+				drop_copies_of(filter, &met, fps, filter->max_copies);
+				slot = -1;		/* the slots have moved: look at all again */
+			}
+		}
+	}
+}
+
+/*
+ * cuckoo_table_check
+ *		Is this a table that the functions above can have made?
+ *
+ * Any entry can stand anywhere: every column, index and fingerprint together
+ * are an address that some hash has.  So what can be wrong is a bucket by
+ * itself, the bits after the last one, the number of entries, and a value
+ * with too many copies.
+ *
+ * *position is set to the bucket that is not as it should be.
+ */
+CuckooStatus
+cuckoo_table_check(const CuckooFilter *filter, const CuckooHost *host,
+				   uint64_t *position)
+{
+	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&filter->geometry);
+	const uint8_t *const table = cuckoo_image_body(filter);
+	const uint64_t table_bits =
+		nbuckets * (uint64_t) filter->packing.bucket_bits;
+	uint64_t	nentries = 0;
+
+	for (uint64_t bucket = 0; bucket < nbuckets; bucket++)
+	{
+		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+
+		if (bucket % POLL_BUCKETS == 0)
+			cuckoo_poll(host);
+		*position = bucket;
+		if (!cuckoo_bucket_is_sound(&filter->packing, table, bucket))
+			return CUCKOO_BAD_BUCKET;
+		cuckoo_bucket_read(&filter->packing, table, bucket, fps);
+		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
+			nentries += fps[slot] != 0;
+	}
+
+	*position = nbuckets;
+	if (table_bits % 8 != 0 && table[table_bits / 8] >> (table_bits % 8) != 0)
+		return CUCKOO_BAD_TAIL;
+	for (int i = 0; i < CUCKOO_PAD_BYTES; i++)
+	{
+		if (table[(table_bits + 7) / 8 + (uint64_t) i] != 0)
+			return CUCKOO_BAD_TAIL;
+	}
+
+	if (nentries != filter->nentries)
+		return CUCKOO_BAD_COUNT;
+
+	for (uint64_t bucket = 0; bucket < nbuckets; bucket++)
+	{
+		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+		MetValue	met;
+
+		if (bucket % POLL_BUCKETS == 0)
+			cuckoo_poll(host);
+		*position = bucket;
+		cuckoo_bucket_read(&filter->packing, table, bucket, fps);
+		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
+		{
+			if (meet_value(filter, bucket, fps, slot, &met) &&
+				met.nhere + met.nthere > filter->max_copies)
+				return CUCKOO_BAD_COPIES;
+		}
+	}
+	return CUCKOO_OK;
+}

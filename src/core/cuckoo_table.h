@@ -1,0 +1,178 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_table.h
+ *		The table: k * 2^q buckets of four slots.
+ *
+ * The functions here work on one table of given size; cuckoo_set.c decides
+ * what is done when it is full.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_TABLE_H
+#define CUCKOO_TABLE_H
+
+#include "cuckoo_hash.h"
+#include "cuckoo_image.h"
+
+/*
+ * The most buckets that the search for a free slot looks at.  At the load
+ * factors the sizing allows a few dozen do; the bound is what an add that
+ * fails costs.
+ */
+#define CUCKOO_MAX_SEARCH		2048
+
+/*
+ * The bucket and the fingerprint that an address comes to in a table.
+ */
+typedef struct CuckooPlace
+{
+	uint64_t	bucket;
+	uint64_t	fp;
+} CuckooPlace;
+
+/*
+ * cuckoo_table_place
+ *		Where an address is in a table.
+ *
+ * The first index_bits of the prefix number the bucket within its column.  Up
+ * to 8 of them, the 2^q buckets of a column stand together.  From there on the
+ * columns are cut into 2^(q - 8) superblocks of k * 2^8 buckets each, and the
+ * bits behind the first 8 number the superblock: the alternate of an address
+ * differs in its column and in the first 8 bits only, so that both buckets of
+ * a value are in one superblock.
+ */
+static inline CuckooPlace
+cuckoo_table_place(const CuckooGeometry *geometry, CuckooAddress address)
+{
+	const int	q = geometry->index_bits;
+	const int	fp_bits = geometry->prefix_bits - q;
+	const uint64_t index = address.prefix >> fp_bits;
+	CuckooPlace place;
+
+	place.fp = address.prefix & cuckoo_low_bits(fp_bits);
+	if (q <= CUCKOO_SUPERBLOCK_BITS)
+		place.bucket = (uint64_t) address.column << q | index;
+	else
+	{
+		const int	superblock_bits = q - CUCKOO_SUPERBLOCK_BITS;
+		const uint64_t superblock = index & cuckoo_low_bits(superblock_bits);
+
+		place.bucket =
+			(superblock * geometry->ncolumns + address.column)
+			<< CUCKOO_SUPERBLOCK_BITS | index >> superblock_bits;
+	}
+	return place;
+}
+
+/*
+ * cuckoo_table_address
+ *		The address of what stands at a place: the inverse of the above.
+ */
+static inline CuckooAddress
+cuckoo_table_address(const CuckooGeometry *geometry, CuckooPlace place)
+{
+	const int	q = geometry->index_bits;
+	const int	fp_bits = geometry->prefix_bits - q;
+	uint64_t	index;
+	CuckooAddress address;
+
+	if (q <= CUCKOO_SUPERBLOCK_BITS)
+	{
+		address.column = (uint32_t) (place.bucket >> q);
+		index = place.bucket & cuckoo_low_bits(q);
+	}
+	else
+	{
+		/* at most 2^28 buckets: 32-bit division will do */
+		const uint32_t group =
+			(uint32_t) (place.bucket >> CUCKOO_SUPERBLOCK_BITS);
+
+		address.column = group % geometry->ncolumns;
+		index = (place.bucket & cuckoo_low_bits(CUCKOO_SUPERBLOCK_BITS))
+			<< (q - CUCKOO_SUPERBLOCK_BITS) | group / geometry->ncolumns;
+	}
+	address.prefix = index << fp_bits | place.fp;
+	return address;
+}
+
+/* The other place of whatever stands at this one. */
+static inline CuckooPlace
+cuckoo_table_alternate(const CuckooGeometry *geometry, CuckooPlace place)
+{
+	return cuckoo_table_place(geometry,
+							  cuckoo_alternate_address(cuckoo_table_address(geometry, place),
+													   geometry->ncolumns,
+													   geometry->prefix_bits));
+}
+
+/* The address of a hash in this table. */
+static inline CuckooAddress
+cuckoo_table_hash_address(const CuckooFilter *filter, uint64_t hash)
+{
+	return cuckoo_hash_address(hash, filter->geometry.ncolumns,
+							   filter->geometry.prefix_bits);
+}
+
+/* Both places of an address, the primary first. */
+static inline void
+cuckoo_table_places(const CuckooGeometry *geometry, CuckooAddress address,
+					CuckooPlace *places)
+{
+	places[0] = cuckoo_table_place(geometry, address);
+	places[1] = cuckoo_table_place(geometry,
+								   cuckoo_alternate_address(address,
+															geometry->ncolumns,
+															geometry->prefix_bits));
+}
+
+/*
+ * cuckoo_table_contains
+ *		Is there a copy of this hash?
+ *
+ * Fan et al., CoNEXT 2014, Algorithm 2.  Two bucket reads at most.
+ */
+static inline bool
+cuckoo_table_contains(const CuckooFilter *filter, uint64_t hash)
+{
+	const uint8_t *const table = cuckoo_image_body(filter);
+	CuckooPlace places[2];
+
+	cuckoo_table_places(&filter->geometry,
+						cuckoo_table_hash_address(filter, hash), places);
+	return cuckoo_bucket_contains(&filter->packing, table,
+								  places[0].bucket, places[0].fp) ||
+		cuckoo_bucket_contains(&filter->packing, table,
+							   places[1].bucket, places[1].fp);
+}
+
+/* Byte of the table in which a bucket starts. */
+static inline uint64_t
+cuckoo_table_bucket_byte(const CuckooFilter *filter, uint64_t bucket)
+{
+	return bucket * (uint64_t) filter->packing.bucket_bits / 8;
+}
+
+extern void cuckoo_table_contains_batch(const CuckooFilter *filter,
+										const uint64_t *hashes,
+										size_t nhashes, bool *results);
+extern int	cuckoo_table_count(const CuckooFilter *filter,
+							   CuckooAddress address);
+extern CuckooStatus cuckoo_table_add(CuckooFilter *filter,
+									 CuckooAddress address);
+extern CuckooStatus cuckoo_table_remove(CuckooFilter *filter,
+										CuckooAddress address);
+extern void cuckoo_table_double(const CuckooFilter *filter,
+								CuckooFilter *doubled,
+								const CuckooHost *host);
+extern void cuckoo_table_cut(const CuckooFilter *filter, CuckooFilter *coarser,
+							 const CuckooHost *host);
+extern uint64_t cuckoo_table_copies_above(const CuckooFilter *filter,
+										  int ncopies,
+										  const CuckooHost *host);
+extern void cuckoo_table_drop_copies(CuckooFilter *filter,
+									 const CuckooHost *host);
+extern CuckooStatus cuckoo_table_check(const CuckooFilter *filter,
+									   const CuckooHost *host,
+									   uint64_t *position);
+
+#endif							/* CUCKOO_TABLE_H */
