@@ -340,6 +340,23 @@ cuckoo_set_new(CuckooFilter *filter, const CuckooParameters *parameters,
 }
 
 /*
+ * cuckoo_set_full_bytes
+ *		Bytes of the image of a filter that is filled to its capacity.
+ *
+ * filter is as cuckoo_set_new() leaves it without a host.
+ */
+uint64_t
+cuckoo_set_full_bytes(const CuckooFilter *filter)
+{
+	CuckooFilter full = *filter;
+
+	full.nentries = filter->capacity;
+	full.is_table = filter->capacity >= CUCKOO_MIN_TABLE_CAPACITY &&
+		filter->capacity > list_limit(&filter->geometry);
+	return cuckoo_image_bytes(&full);
+}
+
+/*
  * cuckoo_set_copy
  *		Make a filter with an image of its own.
  */

@@ -53,6 +53,7 @@ extern CuckooStatus cuckoo_set_resize(const CuckooFilter *filter,
 									  CuckooFilter *resized,
 									  uint64_t capacity, uint64_t rate,
 									  const CuckooHost *host);
+extern uint64_t cuckoo_set_full_bytes(const CuckooFilter *filter);
 extern double cuckoo_set_fpr(const CuckooFilter *filter);
 extern double cuckoo_set_declared_fpr(const CuckooFilter *filter);
 extern double cuckoo_set_load_factor(const CuckooFilter *filter);

@@ -1,0 +1,69 @@
+# cuckoo_filter: build, install and test
+#
+#   make && make install            needs the server's headers and xxHash
+#   make installcheck               regression tests on a running server
+#   make check-core                 unit tests of the core, no server needed
+#   make bench-core                 speed of the core, no server needed
+
+EXTENSION = cuckoo_filter
+MODULE_big = cuckoo_filter
+
+CORE_OBJS = \
+	src/core/cuckoo_bucket.o \
+	src/core/cuckoo_geometry.o \
+	src/core/cuckoo_hash.o \
+	src/core/cuckoo_image.o \
+	src/core/cuckoo_list.o \
+	src/core/cuckoo_set.o \
+	src/core/cuckoo_status.o \
+	src/core/cuckoo_table.o
+PG_OBJS = \
+	src/pg/cuckoo_agg.o \
+	src/pg/cuckoo_error.o \
+	src/pg/cuckoo_func.o \
+	src/pg/cuckoo_io.o \
+	src/pg/cuckoo_key.o \
+	src/pg/cuckoo_module.o
+OBJS = $(CORE_OBJS) $(PG_OBJS)
+
+CORE_HEADERS = \
+	src/cuckoo_filter.h \
+	src/core/cuckoo_bucket.h \
+	src/core/cuckoo_bytes.h \
+	src/core/cuckoo_geometry.h \
+	src/core/cuckoo_hash.h \
+	src/core/cuckoo_image.h \
+	src/core/cuckoo_list.h \
+	src/core/cuckoo_set.h \
+	src/core/cuckoo_status.h \
+	src/core/cuckoo_table.h
+PG_HEADERS = \
+	src/pg/cuckoo_key.h \
+	src/pg/cuckoo_pg.h \
+	src/pg/pg_compat.h
+
+DATA = sql/cuckoo_filter--1.0.0.sql
+
+REGRESS = io key func resolve agg limits format toast
+REGRESS_OPTS = --load-extension=cuckoo_filter
+
+PG_CPPFLAGS = -I$(srcdir)/src
+SHLIB_LINK = -lm
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+$(OBJS) $(OBJS:.o=.bc): $(addprefix $(srcdir)/,$(CORE_HEADERS) $(PG_HEADERS))
+
+# Tests and benchmarks that need no server
+.PHONY: check-core bench-core
+check-core:
+	$(MAKE) -C $(srcdir)/test/core check
+
+bench-core:
+	$(MAKE) -C $(srcdir)/bench/core run
+
+# print-REGRESS and the like: what a script wants to know of this file
+print-%:
+	@echo $($*)

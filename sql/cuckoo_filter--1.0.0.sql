@@ -1,0 +1,361 @@
+/* cuckoo_filter--1.0.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION cuckoo_filter" to load this file. \quit
+
+--
+-- The type.  STORAGE external: a filled filter does not compress, and what is
+-- stored uncompressed out of line can be read in slices.
+--
+
+CREATE TYPE cuckoofilter;
+
+CREATE FUNCTION cuckoofilter_in(pg_catalog.cstring) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter_in(pg_catalog.cstring) IS 'I/O: reads cf1: and the base64 of image and checksum';
+
+CREATE FUNCTION cuckoofilter_out(cuckoofilter) RETURNS pg_catalog.cstring
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter_out(cuckoofilter) IS 'I/O: writes cf1: and the base64 of image and checksum';
+
+CREATE FUNCTION cuckoofilter_recv(pg_catalog.internal) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter_recv(pg_catalog.internal) IS 'I/O: reads image and checksum';
+
+CREATE FUNCTION cuckoofilter_send(cuckoofilter) RETURNS pg_catalog.bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter_send(cuckoofilter) IS 'I/O: writes image and checksum';
+
+CREATE TYPE cuckoofilter (
+	INPUT = cuckoofilter_in,
+	OUTPUT = cuckoofilter_out,
+	RECEIVE = cuckoofilter_recv,
+	SEND = cuckoofilter_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = int4,
+	STORAGE = external
+);
+COMMENT ON TYPE cuckoofilter IS 'approximate set of values: tells for certain which values are not in it';
+
+--
+-- Making filters
+--
+
+-- not STRICT: NULL stands for the default
+CREATE FUNCTION cf_new(capacity pg_catalog.float8, fpr pg_catalog.float8 DEFAULT 0.01, max_copies pg_catalog.int4 DEFAULT 4, seed pg_catalog.int8 DEFAULT 0) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_new(pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'empty filter for capacity values, with a false positive rate of at most fpr until it is reached';
+
+-- not STRICT: NULL leaves capacity or rate as it is
+CREATE FUNCTION cf_resize(filter cuckoofilter, capacity pg_catalog.float8 DEFAULT NULL, fpr pg_catalog.float8 DEFAULT NULL) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_resize(cuckoofilter, pg_catalog.float8, pg_catalog.float8) IS 'the same values declared for another capacity or a coarser rate, as small as possible';
+
+CREATE FUNCTION cf_plan(capacity pg_catalog.float8, fpr pg_catalog.float8 DEFAULT NULL,
+	OUT requested_fpr pg_catalog.float8, OUT promised_fpr pg_catalog.float8,
+	OUT fingerprint_bits pg_catalog.int4, OUT bits_per_value pg_catalog.float8,
+	OUT bytes pg_catalog.int8) RETURNS SETOF pg_catalog.record
+-- not STRICT: NULL stands for several usual rates
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 5;
+COMMENT ON FUNCTION cf_plan(pg_catalog.float8, pg_catalog.float8) IS 'what a filter costs when it is filled to its capacity, for one rate or several';
+
+--
+-- Adding and removing.  Not STRICT: a NULL value leaves the filter as it is, and
+-- a NULL filter is an error, so that no value is lost silently.
+--
+
+CREATE FUNCTION cf_add(filter cuckoofilter, value pg_catalog.anycompatible) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_add(cuckoofilter, pg_catalog.anycompatible) IS 'the filter with one more copy of the value';
+
+CREATE FUNCTION cf_add_all(filter cuckoofilter, elements pg_catalog.anycompatiblearray) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_add_all(cuckoofilter, pg_catalog.anycompatiblearray) IS 'the filter with one more copy of each element';
+
+CREATE FUNCTION cf_add_hash(filter cuckoofilter, hash pg_catalog.int8) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_add_hash(cuckoofilter, pg_catalog.int8) IS 'the filter with one more copy of a value given as its cf_hash()';
+
+CREATE FUNCTION cf_remove(filter cuckoofilter, value pg_catalog.anycompatible) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_remove(cuckoofilter, pg_catalog.anycompatible) IS 'the filter with one copy of the value less; only values that were added may be removed';
+
+CREATE FUNCTION cf_remove_all(filter cuckoofilter, elements pg_catalog.anycompatiblearray) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_remove_all(cuckoofilter, pg_catalog.anycompatiblearray) IS 'the filter with one copy of each element less; only values that were added may be removed';
+
+CREATE FUNCTION cf_remove_hash(filter cuckoofilter, hash pg_catalog.int8) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_remove_hash(cuckoofilter, pg_catalog.int8) IS 'the filter with one copy less of a value given as its cf_hash()';
+
+--
+-- Probing
+--
+
+CREATE FUNCTION cf_contains(filter cuckoofilter, value pg_catalog.anycompatible) RETURNS pg_catalog.bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contains(cuckoofilter, pg_catalog.anycompatible) IS 'false: certainly not added; true: probably added';
+
+CREATE FUNCTION cf_contained(value pg_catalog.anycompatible, filter cuckoofilter) RETURNS pg_catalog.bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contained(pg_catalog.anycompatible, cuckoofilter) IS 'false: certainly not added; true: probably added';
+
+CREATE FUNCTION cf_contains_hash(filter cuckoofilter, hash pg_catalog.int8) RETURNS pg_catalog.bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contains_hash(cuckoofilter, pg_catalog.int8) IS 'cf_contains() of a value given as its cf_hash()';
+
+CREATE FUNCTION cf_contains_any(filter cuckoofilter, elements pg_catalog.anycompatiblearray) RETURNS pg_catalog.bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contains_any(cuckoofilter, pg_catalog.anycompatiblearray) IS 'false: certainly none of the elements was added';
+
+CREATE FUNCTION cf_contains_all(filter cuckoofilter, elements pg_catalog.anycompatiblearray) RETURNS pg_catalog.bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contains_all(cuckoofilter, pg_catalog.anycompatiblearray) IS 'false: certainly not all elements were added';
+
+CREATE FUNCTION cf_contains_each(filter cuckoofilter, elements pg_catalog.anycompatiblearray) RETURNS pg_catalog._bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contains_each(cuckoofilter, pg_catalog.anycompatiblearray) IS 'cf_contains() of each element, in an array of the same shape';
+
+CREATE FUNCTION cf_hash(value pg_catalog.anycompatible, seed pg_catalog.int8 DEFAULT 0) RETURNS pg_catalog.int8
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_hash(pg_catalog.anycompatible, pg_catalog.int8) IS 'the hash that a filter with this seed takes of the value';
+
+--
+-- Looking into a filter
+--
+
+CREATE FUNCTION cf_count(filter cuckoofilter) RETURNS pg_catalog.int8
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_count(cuckoofilter) IS 'entries held: the copies of all values';
+
+CREATE FUNCTION cf_count(filter cuckoofilter, value pg_catalog.anycompatible) RETURNS pg_catalog.int4
+AS 'MODULE_PATHNAME', 'cf_count_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_count(cuckoofilter, pg_catalog.anycompatible) IS 'copies of one value, up to max_copies';
+
+CREATE FUNCTION cf_fpr(filter cuckoofilter) RETURNS pg_catalog.float8
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_fpr(cuckoofilter) IS 'false positive rate of the filter as it is';
+
+CREATE FUNCTION cf_info(filter cuckoofilter,
+	OUT form pg_catalog.text, OUT family pg_catalog.text,
+	OUT capacity pg_catalog.int8, OUT entries pg_catalog.int8,
+	OUT load_factor pg_catalog.float8, OUT fpr pg_catalog.float8,
+	OUT promised_fpr pg_catalog.float8, OUT bytes pg_catalog.int8,
+	OUT bits_per_value pg_catalog.float8, OUT max_copies pg_catalog.int4,
+	OUT current_copies pg_catalog.int4, OUT merged pg_catalog.bool,
+	OUT seed pg_catalog.int8, OUT columns pg_catalog.int4,
+	OUT index_bits pg_catalog.int4, OUT prefix_bits pg_catalog.int4,
+	OUT fingerprint_bits pg_catalog.int4, OUT kicks pg_catalog.int8,
+	OUT longest_path pg_catalog.int4, OUT growths pg_catalog.int4,
+	OUT load_at_growth pg_catalog.float8, OUT format_version pg_catalog.int4,
+	OUT hash_version pg_catalog.int4) RETURNS pg_catalog.record
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_info(cuckoofilter) IS 'one row: parameters, entries, rates, size and health of a filter';
+
+CREATE FUNCTION cf_check(filter cuckoofilter) RETURNS SETOF pg_catalog.text
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION cf_check(cuckoofilter) IS 'what is wrong with a stored filter; no row if it is sound';
+
+--
+-- Aggregate
+--
+
+CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible) IS 'transition function of cf_agg: not to be called directly';
+
+CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8) IS 'transition function of cf_agg: not to be called directly';
+
+CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8) IS 'transition function of cf_agg: not to be called directly';
+
+CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4) IS 'transition function of cf_agg: not to be called directly';
+
+CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4, seed pg_catalog.int8) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'transition function of cf_agg: not to be called directly';
+
+CREATE FUNCTION cf_agg_final(state pg_catalog.internal) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_final(pg_catalog.internal) IS 'final function of cf_agg: not to be called directly';
+
+CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible) (
+	SFUNC = cf_agg_transition,
+	STYPE = pg_catalog.internal,
+	FINALFUNC = cf_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible) IS 'filter of the different values, fitted to them';
+
+CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8) (
+	SFUNC = cf_agg_transition,
+	STYPE = pg_catalog.internal,
+	FINALFUNC = cf_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8) IS 'filter of the different values, for capacity values';
+
+CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8) (
+	SFUNC = cf_agg_transition,
+	STYPE = pg_catalog.internal,
+	FINALFUNC = cf_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8) IS 'filter of the different values, for capacity values, with a false positive rate of at most fpr';
+
+CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4) (
+	SFUNC = cf_agg_transition,
+	STYPE = pg_catalog.internal,
+	FINALFUNC = cf_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4) IS 'filter of the different values, for capacity values, with a rate of at most fpr and up to max_copies of each';
+
+CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4, seed pg_catalog.int8) (
+	SFUNC = cf_agg_transition,
+	STYPE = pg_catalog.internal,
+	FINALFUNC = cf_agg_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'filter of the different values, for capacity values, with a rate of at most fpr, up to max_copies of each, and a seed';
+
+--
+-- Operators
+--
+
+CREATE OPERATOR @> (
+	LEFTARG = cuckoofilter, RIGHTARG = pg_catalog.anycompatible,
+	FUNCTION = cf_contains, COMMUTATOR = <@,
+	RESTRICT = pg_catalog.contsel, JOIN = pg_catalog.contjoinsel
+);
+COMMENT ON OPERATOR @> (cuckoofilter, pg_catalog.anycompatible) IS 'may the filter contain the value?';
+
+CREATE OPERATOR <@ (
+	LEFTARG = pg_catalog.anycompatible, RIGHTARG = cuckoofilter,
+	FUNCTION = cf_contained, COMMUTATOR = @>,
+	RESTRICT = pg_catalog.contsel, JOIN = pg_catalog.contjoinsel
+);
+COMMENT ON OPERATOR <@ (pg_catalog.anycompatible, cuckoofilter) IS 'may the value be contained in the filter?';
+
+--
+-- Comparison, in the order of the bytes
+--
+
+CREATE FUNCTION cf_cmp(a cuckoofilter, b cuckoofilter) RETURNS pg_catalog.int4
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_cmp(cuckoofilter, cuckoofilter) IS 'less than, equal, greater than: negative, zero, positive';
+
+CREATE FUNCTION cf_eq(a cuckoofilter, b cuckoofilter) RETURNS pg_catalog.bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_eq(cuckoofilter, cuckoofilter) IS 'equal to the byte';
+
+CREATE FUNCTION cf_ne(a cuckoofilter, b cuckoofilter) RETURNS pg_catalog.bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_ne(cuckoofilter, cuckoofilter) IS 'not equal';
+
+CREATE FUNCTION cf_lt(a cuckoofilter, b cuckoofilter) RETURNS pg_catalog.bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_lt(cuckoofilter, cuckoofilter) IS 'less than, in byte order';
+
+CREATE FUNCTION cf_le(a cuckoofilter, b cuckoofilter) RETURNS pg_catalog.bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_le(cuckoofilter, cuckoofilter) IS 'less than or equal, in byte order';
+
+CREATE FUNCTION cf_gt(a cuckoofilter, b cuckoofilter) RETURNS pg_catalog.bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_gt(cuckoofilter, cuckoofilter) IS 'greater than, in byte order';
+
+CREATE FUNCTION cf_ge(a cuckoofilter, b cuckoofilter) RETURNS pg_catalog.bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_ge(cuckoofilter, cuckoofilter) IS 'greater than or equal, in byte order';
+
+CREATE FUNCTION cuckoofilter_hash(filter cuckoofilter) RETURNS pg_catalog.int4
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter_hash(cuckoofilter) IS 'hash of the bytes of a filter, for hash joins and hash indexes';
+
+CREATE FUNCTION cuckoofilter_hash_extended(filter cuckoofilter, seed pg_catalog.int8) RETURNS pg_catalog.int8
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter_hash_extended(cuckoofilter, pg_catalog.int8) IS '64-bit hash of the bytes of a filter, for hash partitioning';
+
+CREATE OPERATOR = (
+	LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter, FUNCTION = cf_eq,
+	COMMUTATOR = =, NEGATOR = <>,
+	HASHES, MERGES,
+	RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel
+);
+COMMENT ON OPERATOR = (cuckoofilter, cuckoofilter) IS 'equal to the byte';
+
+CREATE OPERATOR <> (
+	LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter, FUNCTION = cf_ne,
+	COMMUTATOR = <>, NEGATOR = =,
+	RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel
+);
+COMMENT ON OPERATOR <> (cuckoofilter, cuckoofilter) IS 'not equal';
+
+CREATE OPERATOR < (
+	LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter, FUNCTION = cf_lt,
+	COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = pg_catalog.scalarltsel, JOIN = pg_catalog.scalarltjoinsel
+);
+COMMENT ON OPERATOR < (cuckoofilter, cuckoofilter) IS 'less than, in byte order';
+
+CREATE OPERATOR <= (
+	LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter, FUNCTION = cf_le,
+	COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = pg_catalog.scalarlesel, JOIN = pg_catalog.scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (cuckoofilter, cuckoofilter) IS 'less than or equal, in byte order';
+
+CREATE OPERATOR > (
+	LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter, FUNCTION = cf_gt,
+	COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = pg_catalog.scalargtsel, JOIN = pg_catalog.scalargtjoinsel
+);
+COMMENT ON OPERATOR > (cuckoofilter, cuckoofilter) IS 'greater than, in byte order';
+
+CREATE OPERATOR >= (
+	LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter, FUNCTION = cf_ge,
+	COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = pg_catalog.scalargesel, JOIN = pg_catalog.scalargejoinsel
+);
+COMMENT ON OPERATOR >= (cuckoofilter, cuckoofilter) IS 'greater than or equal, in byte order';
+
+CREATE OPERATOR CLASS cuckoofilter_ops
+DEFAULT FOR TYPE cuckoofilter USING btree AS
+	OPERATOR 1 < ,
+	OPERATOR 2 <= ,
+	OPERATOR 3 = ,
+	OPERATOR 4 >= ,
+	OPERATOR 5 > ,
+	FUNCTION 1 cf_cmp(cuckoofilter, cuckoofilter);
+COMMENT ON OPERATOR CLASS cuckoofilter_ops USING btree IS 'byte order of filters: for DISTINCT, ORDER BY and merge joins';
+
+CREATE OPERATOR CLASS cuckoofilter_ops
+DEFAULT FOR TYPE cuckoofilter USING hash AS
+	OPERATOR 1 = ,
+	FUNCTION 1 cuckoofilter_hash(cuckoofilter),
+	FUNCTION 2 cuckoofilter_hash_extended(cuckoofilter, pg_catalog.int8);
+COMMENT ON OPERATOR CLASS cuckoofilter_ops USING hash IS 'equality of filters to the byte';
+
+--
+-- Casts
+--
+
+CREATE FUNCTION cuckoofilter_to_bytea(filter cuckoofilter) RETURNS pg_catalog.bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter_to_bytea(cuckoofilter) IS 'image and checksum of a filter';
+
+CREATE FUNCTION cuckoofilter_from_bytea(bytes pg_catalog.bytea) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter_from_bytea(pg_catalog.bytea) IS 'filter from image and checksum';
+
+CREATE CAST (cuckoofilter AS pg_catalog.bytea) WITH FUNCTION cuckoofilter_to_bytea(cuckoofilter);
+COMMENT ON CAST (cuckoofilter AS pg_catalog.bytea) IS 'image and checksum of a filter';
+
+CREATE CAST (pg_catalog.bytea AS cuckoofilter) WITH FUNCTION cuckoofilter_from_bytea(pg_catalog.bytea);
+COMMENT ON CAST (pg_catalog.bytea AS cuckoofilter) IS 'filter from image and checksum';

@@ -1,0 +1,304 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_error.c
+ *		Results of the core to errors of the server.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "cuckoo_pg.h"
+
+/*
+ * cuckoo_image_error
+ *		Say why these bytes are no filter.
+ *
+ * A version or a bit that a later release may have is an error of its own;
+ * all else is reported under the given code and message.  Returns only if
+ * escontext asks for soft errors.
+ */
+void
+cuckoo_image_error(CuckooStatus status, const uint8 *image, size_t image_bytes,
+				   int sqlerrcode, const char *message,
+				   struct Node *escontext)
+{
+	switch (status)
+	{
+		case CUCKOO_NEW_FORMAT:
+			ereturn(escontext,,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cuckoo filter has format version %d, but the newest known is %d",
+							image[CUCKOO_OFF_FORMAT], CUCKOO_FORMAT_VERSION),
+					 errhint("Update the extension cuckoo_filter.")));
+		case CUCKOO_NEW_HASH:
+			ereturn(escontext,,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cuckoo filter has hash version %d, but the newest known is %d",
+							image[CUCKOO_OFF_HASH], CUCKOO_HASH_VERSION),
+					 errhint("Update the extension cuckoo_filter.")));
+		case CUCKOO_NEW_FLAG:
+			ereturn(escontext,,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cuckoo filter of format version %d has flags 0x%02x, but the known ones are 0x%02x",
+							CUCKOO_FORMAT_VERSION, image[CUCKOO_OFF_FLAGS],
+							CUCKOO_FLAGS_KNOWN),
+					 errhint("Update the extension cuckoo_filter.")));
+		case CUCKOO_NEW_FAMILY:
+			ereturn(escontext,,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cuckoo filter has key family %d, but the newest known is %d",
+							image[CUCKOO_OFF_FAMILY], CUCKOO_FAMILY_LAST),
+					 errhint("Update the extension cuckoo_filter.")));
+		default:
+			ereturn(escontext,,
+					(errcode(sqlerrcode),
+					 errmsg("%s", message),
+					 errdetail("The image of %zu bytes is not sound: %s.",
+							   image_bytes, cuckoo_status_reason(status))));
+	}
+}
+
+/*
+ * cuckoo_add_error
+ *		Say why a value could not be added.
+ */
+void
+cuckoo_add_error(CuckooStatus status, const CuckooFilter *filter)
+{
+	switch (status)
+	{
+		case CUCKOO_FULL:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("cuckoo filter is full"),
+					 errdetail("It holds %llu entries of a capacity of %llu, at a load factor of %.3f.",
+							   (unsigned long long) filter->nentries,
+							   (unsigned long long) filter->capacity,
+							   cuckoo_set_load_factor(filter)),
+					 errhint("Declare a larger capacity with cf_resize(), or build the filter again with one.")));
+			break;
+		case CUCKOO_COLLIDING:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("too many values collide in the cuckoo filter"),
+					 errdetail("It holds %llu entries of a capacity of %llu, at a load factor of %.3f, yet no slot is free where the value could be.",
+							   (unsigned long long) filter->nentries,
+							   (unsigned long long) filter->capacity,
+							   cuckoo_set_load_factor(filter)),
+					 errhint("Values chosen to collide do that under one seed only: build the filter again with another one.")));
+			break;
+		case CUCKOO_TOO_LARGE:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("cuckoo filter would be larger than 512 MiB"),
+					 errdetail("It holds %llu entries of a capacity of %llu.",
+							   (unsigned long long) filter->nentries,
+							   (unsigned long long) filter->capacity),
+					 errhint("Spread the values over several filters, or accept a larger false positive rate.")));
+			break;
+		default:
+			elog(ERROR, "unexpected result of adding to a cuckoo filter: %s",
+				 cuckoo_status_reason(status));
+	}
+}
+
+/*
+ * cuckoo_build_error
+ *		Say why no filter could be built of so many different values.
+ */
+void
+cuckoo_build_error(CuckooStatus status, uint64 nvalues, uint64 capacity)
+{
+	switch (status)
+	{
+		case CUCKOO_FULL:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("cuckoo filter is full"),
+					 errdetail("There are %llu different values for a capacity of %llu.",
+							   (unsigned long long) nvalues,
+							   (unsigned long long) capacity),
+					 errhint("Give a larger capacity, or none to fit the filter to the values.")));
+			break;
+		case CUCKOO_COLLIDING:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("too many values collide in the cuckoo filter"),
+					 errdetail("Of %llu different values, more have the same two buckets than these have slots.",
+							   (unsigned long long) nvalues),
+					 errhint("Values chosen to collide do that under one seed only: give another one.")));
+			break;
+		default:
+			elog(ERROR, "unexpected result of building a cuckoo filter: %s",
+				 cuckoo_status_reason(status));
+	}
+}
+
+/*
+ * smallest_fpr
+ *		The finest rate that a filter of this capacity can have.
+ *
+ * A little more than that, so that it is accepted after having been printed
+ * with six digits.
+ */
+static float8
+smallest_fpr(float8 capacity)
+{
+	const uint64 ceiling = cuckoo_capacity_from_float8(capacity);
+	CuckooGeometry geometry;
+
+	cuckoo_geometry_choose(&geometry, ceiling, CUCKOO_MAX_RATE);
+	return 1.00001 * ldexp((float8) cuckoo_geometry_rate(geometry.ncolumns,
+														 CUCKOO_MAX_PREFIX_BITS,
+														 ceiling),
+						   -CUCKOO_RATE_BITS);
+}
+
+/*
+ * cuckoo_parameter_error
+ *		Say why there is no filter of this capacity and rate.
+ */
+void
+cuckoo_parameter_error(CuckooStatus status, float8 capacity, float8 fpr)
+{
+	switch (status)
+	{
+		case CUCKOO_TOO_LARGE:
+			{
+				const uint64 largest =
+					cuckoo_geometry_max_capacity(cuckoo_rate_from_float8(fpr));
+
+				ereport(ERROR,
+						(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						 errmsg("cuckoo filter would be larger than 512 MiB"),
+						 errdetail("A capacity of %.0f with a false positive rate of %g needs more than that.",
+								   capacity, fpr),
+						 errhint("The largest capacity for this rate is %llu.",
+								 (unsigned long long) largest)));
+				break;
+			}
+		case CUCKOO_BAD_RATE:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("false positive rate %g is too small for a capacity of %.0f",
+							fpr, capacity),
+					 errhint("The smallest rate for this capacity is about %g.",
+							 smallest_fpr(capacity))));
+			break;
+		default:
+			elog(ERROR, "unexpected result of sizing a cuckoo filter: %s",
+				 cuckoo_status_reason(status));
+	}
+}
+
+/*
+ * cuckoo_resize_error
+ *		Say why a filter cannot be declared anew like this.
+ *
+ * capacity and rate are those asked for, as the core takes them; 0 if not.
+ */
+void
+cuckoo_resize_error(CuckooStatus status, const CuckooFilter *filter,
+					uint64 capacity, uint64 rate)
+{
+	const uint32 ncolumns = filter->geometry.ncolumns;
+	const int	prefix_bits = filter->geometry.prefix_bits;
+
+	if (capacity == 0)
+		capacity = filter->capacity;
+
+	switch (status)
+	{
+		case CUCKOO_BELOW_ENTRIES:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("cannot resize a cuckoo filter to less than it holds"),
+					 errdetail("It holds %llu entries, the capacity asked for is %llu.",
+							   (unsigned long long) filter->nentries,
+							   (unsigned long long) capacity)));
+			break;
+		case CUCKOO_TOO_COARSE:
+			if (cuckoo_geometry_index_bits(ncolumns, capacity) +
+				CUCKOO_MIN_FP_BITS >= prefix_bits)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("cannot resize the cuckoo filter to a capacity of %llu",
+								(unsigned long long) capacity),
+						 errdetail("Its entries keep %d bits each, too few to tell so many values apart.",
+								   prefix_bits),
+						 errhint("Build the filter again with that capacity.")));
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("cannot resize the cuckoo filter to a false positive rate of %g",
+							ldexp((float8) rate, -CUCKOO_RATE_BITS)),
+					 errdetail("Its entries keep %d bits each, enough for a rate of %g at a capacity of %llu.",
+							   prefix_bits,
+							   cuckoo_geometry_fpr(ncolumns, prefix_bits,
+												   capacity),
+							   (unsigned long long) capacity),
+					 errhint("Build the filter again with that rate.")));
+			break;
+		case CUCKOO_TOO_LARGE:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("cuckoo filter would be larger than 512 MiB"),
+					 errdetail("The capacity asked for is %llu.",
+							   (unsigned long long) capacity)));
+			break;
+		case CUCKOO_BAD_RATE:
+			cuckoo_parameter_error(status, (float8) capacity,
+								   ldexp((float8) rate, -CUCKOO_RATE_BITS));
+			break;
+		default:
+			cuckoo_add_error(status, filter);
+	}
+}
+
+/*
+ * cuckoo_family_error
+ *		Say that a filter holds another kind of values than the one given.
+ */
+void
+cuckoo_family_error(CuckooFamily held, CuckooFamily given, CuckooUse use)
+{
+	const char *const held_name = cuckoo_family_name(held);
+	const char *const given_name = cuckoo_family_name(given);
+	const char *const cast = cuckoo_family_cast(held);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 use == CUCKOO_USE_ADD ?
+			 errmsg("filter holds %s values, cannot add %s",
+					held_name, given_name) :
+			 use == CUCKOO_USE_PROBE ?
+			 errmsg("filter holds %s values, probed with %s",
+					held_name, given_name) :
+			 errmsg("filter holds %s values, cannot remove %s",
+					held_name, given_name),
+			 cast == NULL ? 0 :
+			 errhint("Cast the value to the kind that the filter holds, for example \"value%s\".",
+					 cast)));
+}
+
+/*
+ * cuckoo_require_removable
+ *		Raise an error unless values can be removed from this filter.
+ */
+void
+cuckoo_require_removable(const CuckooFilter *filter)
+{
+	if (filter->declared_copies == 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot remove values from an append-only cuckoo filter"),
+				 errdetail("The filter was made with max_copies = 1, so it does not count how often a value was added."),
+				 errhint("Build the filter again with max_copies of at least 2.")));
+	if (filter->is_merged)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot remove values from a merged cuckoo filter"),
+				 errdetail("A union made entries of different values one, and removing one value could remove another."),
+				 errhint("Merge with cf_union_all(), which keeps every copy.")));
+}

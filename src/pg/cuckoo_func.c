@@ -1,0 +1,777 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_func.c
+ *		Making, changing, probing and describing filters.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+#include "cuckoo_pg.h"
+
+PG_FUNCTION_INFO_V1(cf_new);
+PG_FUNCTION_INFO_V1(cf_add);
+PG_FUNCTION_INFO_V1(cf_add_all);
+PG_FUNCTION_INFO_V1(cf_add_hash);
+PG_FUNCTION_INFO_V1(cf_remove);
+PG_FUNCTION_INFO_V1(cf_remove_all);
+PG_FUNCTION_INFO_V1(cf_remove_hash);
+PG_FUNCTION_INFO_V1(cf_contains);
+PG_FUNCTION_INFO_V1(cf_contained);
+PG_FUNCTION_INFO_V1(cf_contains_hash);
+PG_FUNCTION_INFO_V1(cf_contains_any);
+PG_FUNCTION_INFO_V1(cf_contains_all);
+PG_FUNCTION_INFO_V1(cf_contains_each);
+PG_FUNCTION_INFO_V1(cf_count);
+PG_FUNCTION_INFO_V1(cf_count_value);
+PG_FUNCTION_INFO_V1(cf_hash);
+PG_FUNCTION_INFO_V1(cf_resize);
+PG_FUNCTION_INFO_V1(cf_fpr);
+PG_FUNCTION_INFO_V1(cf_info);
+PG_FUNCTION_INFO_V1(cf_plan);
+PG_FUNCTION_INFO_V1(cf_check);
+
+/* Elements hashed between two checks for interrupts. */
+#define POLL_ELEMENTS	4096
+
+/*
+ * value_key
+ *		The key of a call site's value argument, made at its first call.
+ */
+static inline CuckooKey *
+value_key(FunctionCallInfo fcinfo, int argno)
+{
+	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
+		fcinfo->flinfo->fn_extra = cuckoo_key_for_argument(fcinfo, argno);
+	return fcinfo->flinfo->fn_extra;
+}
+
+/* Likewise of the elements of an array argument. */
+static inline CuckooKey *
+element_key(FunctionCallInfo fcinfo, int argno)
+{
+	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
+		fcinfo->flinfo->fn_extra = cuckoo_key_for_elements(fcinfo, argno);
+	return fcinfo->flinfo->fn_extra;
+}
+
+/*
+ * may_hold
+ *		Can values of this kind be in the filter?
+ *
+ * False for an empty filter, whatever kind it is of.  Another kind than it
+ * holds is an error.  A filter without a kind whose entries came in as hashes
+ * may hold anything.
+ */
+static inline bool
+may_hold(const CuckooFilter *filter, const CuckooKey *key, CuckooUse use)
+{
+	const CuckooFamily family = cuckoo_key_family(key);
+
+	if (filter->nentries == 0)
+		return false;
+	if (unlikely(filter->family != family &&
+				 filter->family != CUCKOO_FAMILY_NONE))
+		cuckoo_family_error(filter->family, family, use);
+	return true;
+}
+
+/*
+ * require_filter
+ *		Refuse to change a NULL filter: the result would be NULL, too.
+ */
+static void
+require_filter(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("cuckoo filter must not be null"),
+				 errhint("Make an empty filter with cf_new(capacity), for example COALESCE(filter, cf_new(1000)).")));
+}
+
+/*
+ * element_hashes
+ *		Hash the elements of an array argument that are not NULL.
+ *
+ * Returns how many there are; *hashes is palloc'd.  If positions is not NULL,
+ * *positions is set to the place of each among all elements.
+ */
+static int
+element_hashes(FunctionCallInfo fcinfo, ArrayType *array, CuckooKey *key,
+			   uint64 seed, uint64 **hashes, int **positions)
+{
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			nelements;
+	int			nhashes = 0;
+
+	cuckoo_key_storage(key, &typlen, &typbyval, &typalign);
+	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign,
+					  &elements, &nulls, &nelements);
+
+	*hashes = palloc(Max(nelements, 1) * sizeof(uint64));
+	if (positions != NULL)
+		*positions = palloc(Max(nelements, 1) * sizeof(int));
+	for (int i = 0; i < nelements; i++)
+	{
+		if (i % POLL_ELEMENTS == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (nulls[i])
+			continue;
+		if (positions != NULL)
+			(*positions)[nhashes] = i;
+		(*hashes)[nhashes++] = cuckoo_key_hash(key, elements[i], seed);
+	}
+
+	pfree(elements);
+	pfree(nulls);
+	return nhashes;
+}
+
+/*
+ * add_hashes
+ *		Add hashes to the filter in argument 0.
+ *
+ * family is CUCKOO_FAMILY_NONE if they came in as hashes.  Returns the
+ * argument itself if that changes nothing, so that a stored one need not be
+ * written again.
+ */
+static Datum
+add_hashes(FunctionCallInfo fcinfo, CuckooFilter *filter, CuckooFamily family,
+		   const uint64 *hashes, int nhashes)
+{
+	bool		changed = false;
+
+	if (family != CUCKOO_FAMILY_NONE && filter->family != family)
+	{
+		if (filter->family != CUCKOO_FAMILY_NONE)
+			cuckoo_family_error(filter->family, family, CUCKOO_USE_ADD);
+		filter->family = family;
+		changed = true;
+	}
+
+	for (int i = 0; i < nhashes; i++)
+	{
+		const CuckooStatus status = cuckoo_set_add(filter, hashes[i],
+												   &cuckoo_host);
+
+		if (status == CUCKOO_OK)
+			changed = true;
+		else if (status != CUCKOO_SATURATED)
+			cuckoo_add_error(status, filter);
+		if (i % POLL_ELEMENTS == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+
+	if (!changed)
+		return PG_GETARG_DATUM(0);
+	PG_RETURN_CUCKOOFILTER_P(filter);
+}
+
+/*
+ * remove_hashes
+ *		Take one copy of each hash out of the filter in argument 0.
+ */
+static Datum
+remove_hashes(FunctionCallInfo fcinfo, CuckooFilter *filter,
+			  const uint64 *hashes, int nhashes)
+{
+	bool		changed = false;
+
+	for (int i = 0; i < nhashes; i++)
+	{
+		if (cuckoo_set_remove(filter, hashes[i]) == CUCKOO_OK)
+			changed = true;
+		if (i % POLL_ELEMENTS == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+
+	if (!changed)
+		return PG_GETARG_DATUM(0);
+	PG_RETURN_CUCKOOFILTER_P(filter);
+}
+
+/*
+ * cf_new(capacity float8, fpr float8, max_copies int, seed bigint)
+ *		An empty filter.
+ */
+Datum
+cf_new(PG_FUNCTION_ARGS)
+{
+	CuckooParameters parameters;
+	CuckooFilter filter;
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("capacity must not be null")));
+
+	cuckoo_parameters(&parameters, PG_GETARG_FLOAT8(0),
+					  PG_ARGISNULL(1) ? CUCKOO_DEFAULT_FPR :
+					  PG_GETARG_FLOAT8(1),
+					  PG_ARGISNULL(2) ? CUCKOO_DEFAULT_MAX_COPIES :
+					  PG_GETARG_INT32(2),
+					  PG_ARGISNULL(3) ? CUCKOO_DEFAULT_SEED :
+					  PG_GETARG_INT64(3));
+	cuckoo_new(&filter, &parameters);
+	PG_RETURN_CUCKOOFILTER_P(&filter);
+}
+
+/*
+ * cf_add(filter, value)
+ *		The filter with one more copy of a value.
+ *
+ * Not STRICT: a NULL value leaves the filter as it is.
+ */
+Datum
+cf_add(PG_FUNCTION_ARGS)
+{
+	CuckooFilter filter;
+	CuckooKey  *key;
+	uint64		hash;
+
+	require_filter(fcinfo);
+	if (PG_ARGISNULL(1))
+		return PG_GETARG_DATUM(0);
+
+	key = value_key(fcinfo, 1);
+	cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
+	hash = cuckoo_key_hash(key, PG_GETARG_DATUM(1), filter.seed);
+	return add_hashes(fcinfo, &filter, cuckoo_key_family(key), &hash, 1);
+}
+
+/*
+ * cf_add_all(filter, elements)
+ *		The filter with one more copy of each element that is not NULL.
+ *
+ * Not STRICT: a NULL array leaves the filter as it is.
+ */
+Datum
+cf_add_all(PG_FUNCTION_ARGS)
+{
+	CuckooFilter filter;
+	CuckooKey  *key;
+	uint64	   *hashes;
+	int			nhashes;
+
+	require_filter(fcinfo);
+	if (PG_ARGISNULL(1))
+		return PG_GETARG_DATUM(0);
+
+	key = element_key(fcinfo, 1);
+	cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
+	nhashes = element_hashes(fcinfo, PG_GETARG_ARRAYTYPE_P(1), key,
+							 filter.seed, &hashes, NULL);
+	return add_hashes(fcinfo, &filter,
+					  nhashes > 0 ? cuckoo_key_family(key) :
+					  CUCKOO_FAMILY_NONE, hashes, nhashes);
+}
+
+/*
+ * cf_add_hash(filter, hash bigint)
+ *		The filter with one more copy of what cf_hash() has hashed.
+ *
+ * A hash does not tell what kind of value it is of, so it neither stamps the
+ * filter nor is checked against it.
+ */
+Datum
+cf_add_hash(PG_FUNCTION_ARGS)
+{
+	CuckooFilter filter;
+	uint64		hash;
+
+	require_filter(fcinfo);
+	if (PG_ARGISNULL(1))
+		return PG_GETARG_DATUM(0);
+
+	cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
+	hash = (uint64) PG_GETARG_INT64(1);
+	return add_hashes(fcinfo, &filter, CUCKOO_FAMILY_NONE, &hash, 1);
+}
+
+/*
+ * cf_remove(filter, value)
+ *		The filter with one copy of a value less, if it has one.
+ *
+ * Not STRICT: a NULL value leaves the filter as it is, where STRICT would
+ * lose it.
+ */
+Datum
+cf_remove(PG_FUNCTION_ARGS)
+{
+	CuckooFilter filter;
+	CuckooKey  *key;
+	uint64		hash;
+
+	require_filter(fcinfo);
+	if (PG_ARGISNULL(1))
+		return PG_GETARG_DATUM(0);
+
+	key = value_key(fcinfo, 1);
+	cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
+	cuckoo_require_removable(&filter);
+	if (!may_hold(&filter, key, CUCKOO_USE_REMOVE))
+		return PG_GETARG_DATUM(0);
+	hash = cuckoo_key_hash(key, PG_GETARG_DATUM(1), filter.seed);
+	return remove_hashes(fcinfo, &filter, &hash, 1);
+}
+
+/*
+ * cf_remove_all(filter, elements)
+ *		The filter with one copy less of each element that is not NULL.
+ */
+Datum
+cf_remove_all(PG_FUNCTION_ARGS)
+{
+	CuckooFilter filter;
+	CuckooKey  *key;
+	uint64	   *hashes;
+	int			nhashes;
+
+	require_filter(fcinfo);
+	if (PG_ARGISNULL(1))
+		return PG_GETARG_DATUM(0);
+
+	key = element_key(fcinfo, 1);
+	cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
+	cuckoo_require_removable(&filter);
+	nhashes = element_hashes(fcinfo, PG_GETARG_ARRAYTYPE_P(1), key,
+							 filter.seed, &hashes, NULL);
+	if (nhashes == 0 || !may_hold(&filter, key, CUCKOO_USE_REMOVE))
+		return PG_GETARG_DATUM(0);
+	return remove_hashes(fcinfo, &filter, hashes, nhashes);
+}
+
+/*
+ * cf_remove_hash(filter, hash bigint)
+ *		The filter with one copy less of what cf_hash() has hashed.
+ */
+Datum
+cf_remove_hash(PG_FUNCTION_ARGS)
+{
+	CuckooFilter filter;
+	uint64		hash;
+
+	require_filter(fcinfo);
+	if (PG_ARGISNULL(1))
+		return PG_GETARG_DATUM(0);
+
+	cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
+	cuckoo_require_removable(&filter);
+	hash = (uint64) PG_GETARG_INT64(1);
+	return remove_hashes(fcinfo, &filter, &hash, 1);
+}
+
+/*
+ * contains
+ *		Probe a filter argument with a value argument.
+ */
+static bool
+contains(FunctionCallInfo fcinfo, int filter_argno, int value_argno)
+{
+	CuckooKey  *const key = value_key(fcinfo, value_argno);
+	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(filter_argno);
+	CuckooFilter filter;
+	bool		result;
+
+	cuckoo_open(&filter, datum);
+	result = may_hold(&filter, key, CUCKOO_USE_PROBE) &&
+		cuckoo_set_contains(&filter,
+							cuckoo_key_hash(key, PG_GETARG_DATUM(value_argno),
+											filter.seed));
+	PG_FREE_IF_COPY(datum, filter_argno);
+	return result;
+}
+
+/*
+ * cf_contains(filter, value)
+ *		May the value be in the filter?  False is certain.
+ */
+Datum
+cf_contains(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(contains(fcinfo, 0, 1));
+}
+
+/*
+ * cf_contained(value, filter)
+ *		The same with the arguments exchanged, for the operator <@.
+ */
+Datum
+cf_contained(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(contains(fcinfo, 1, 0));
+}
+
+/*
+ * cf_contains_hash(filter, hash bigint)
+ *		May what cf_hash() has hashed be in the filter?
+ */
+Datum
+cf_contains_hash(PG_FUNCTION_ARGS)
+{
+	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
+	CuckooFilter filter;
+	bool		result;
+
+	cuckoo_open(&filter, datum);
+	result = cuckoo_set_contains(&filter, (uint64) PG_GETARG_INT64(1));
+	PG_FREE_IF_COPY(datum, 0);
+	PG_RETURN_BOOL(result);
+}
+
+/*
+ * probe_elements
+ *		Probe the filter in argument 0 with the elements of argument 1.
+ *
+ * Returns the number of elements that are not NULL; *results is palloc'd and
+ * has their answers, *positions, if not NULL, their places in the array.
+ */
+static int
+probe_elements(FunctionCallInfo fcinfo, bool **results, int **positions)
+{
+	CuckooKey  *const key = element_key(fcinfo, 1);
+	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
+	CuckooFilter filter;
+	uint64	   *hashes;
+	int			nhashes;
+
+	cuckoo_open(&filter, datum);
+	nhashes = element_hashes(fcinfo, PG_GETARG_ARRAYTYPE_P(1), key,
+							 filter.seed, &hashes, positions);
+	*results = palloc0(Max(nhashes, 1) * sizeof(bool));
+	if (nhashes > 0 && may_hold(&filter, key, CUCKOO_USE_PROBE))
+		cuckoo_set_contains_batch(&filter, hashes, nhashes, *results);
+
+	pfree(hashes);
+	PG_FREE_IF_COPY(datum, 0);
+	return nhashes;
+}
+
+/*
+ * cf_contains_any(filter, elements)
+ *		May any of the elements be in the filter?  NULL ones are not.
+ */
+Datum
+cf_contains_any(PG_FUNCTION_ARGS)
+{
+	bool	   *results;
+	const int	nresults = probe_elements(fcinfo, &results, NULL);
+
+	PG_RETURN_BOOL(memchr(results, true, nresults) != NULL);
+}
+
+/*
+ * cf_contains_all(filter, elements)
+ *		May all elements that are not NULL be in the filter?
+ */
+Datum
+cf_contains_all(PG_FUNCTION_ARGS)
+{
+	bool	   *results;
+	const int	nresults = probe_elements(fcinfo, &results, NULL);
+
+	PG_RETURN_BOOL(memchr(results, false, nresults) == NULL);
+}
+
+/*
+ * cf_contains_each(filter, elements)
+ *		cf_contains() of each element, as an array of the same shape.
+ */
+Datum
+cf_contains_each(PG_FUNCTION_ARGS)
+{
+	ArrayType  *const array = PG_GETARG_ARRAYTYPE_P(1);
+	const int	nelements = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	Datum	   *const answers = palloc0(Max(nelements, 1) * sizeof(Datum));
+	bool	   *const nulls = palloc(Max(nelements, 1) * sizeof(bool));
+	bool	   *results;
+	int		   *positions;
+	int			nresults;
+
+	nresults = probe_elements(fcinfo, &results, &positions);
+	memset(nulls, true, nelements);
+	for (int i = 0; i < nresults; i++)
+	{
+		answers[positions[i]] = BoolGetDatum(results[i]);
+		nulls[positions[i]] = false;
+	}
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(answers, nulls, ARR_NDIM(array),
+											 ARR_DIMS(array),
+											 ARR_LBOUND(array), BOOLOID,
+											 sizeof(bool), true,
+											 TYPALIGN_CHAR));
+}
+
+/*
+ * cf_count(filter)
+ *		Entries held: copies of values, all together.
+ */
+Datum
+cf_count(PG_FUNCTION_ARGS)
+{
+	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
+	CuckooFilter filter;
+
+	cuckoo_open(&filter, datum);
+	PG_FREE_IF_COPY(datum, 0);
+	PG_RETURN_INT64((int64) filter.nentries);
+}
+
+/*
+ * cf_count(filter, value)
+ *		Copies of one value, from 0 to max_copies.
+ */
+Datum
+cf_count_value(PG_FUNCTION_ARGS)
+{
+	CuckooKey  *const key = value_key(fcinfo, 1);
+	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
+	CuckooFilter filter;
+	int			ncopies = 0;
+
+	cuckoo_open(&filter, datum);
+	if (may_hold(&filter, key, CUCKOO_USE_PROBE))
+		ncopies = cuckoo_set_count(&filter,
+								   cuckoo_key_hash(key, PG_GETARG_DATUM(1),
+												   filter.seed));
+	PG_FREE_IF_COPY(datum, 0);
+	PG_RETURN_INT32(ncopies);
+}
+
+/*
+ * cf_hash(value, seed bigint)
+ *		The hash that a filter with that seed takes of a value.
+ */
+Datum
+cf_hash(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64((int64) cuckoo_key_hash(value_key(fcinfo, 0),
+											PG_GETARG_DATUM(0),
+											(uint64) PG_GETARG_INT64(1)));
+}
+
+/*
+ * cf_resize(filter, capacity float8, fpr float8)
+ *		A filter of the same values for another capacity or rate.
+ *
+ * Not STRICT: a NULL capacity or rate is left as it is.
+ */
+Datum
+cf_resize(PG_FUNCTION_ARGS)
+{
+	CuckooFilter filter;
+	CuckooFilter resized;
+	CuckooStatus status;
+	uint64		capacity = 0;
+	uint64		rate = 0;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	cuckoo_open(&filter, PG_GETARG_CUCKOOFILTER_P(0));
+	if (!PG_ARGISNULL(1))
+		capacity = cuckoo_capacity_from_float8(PG_GETARG_FLOAT8(1));
+	if (!PG_ARGISNULL(2))
+		rate = cuckoo_rate_from_float8(PG_GETARG_FLOAT8(2));
+
+	status = cuckoo_set_resize(&filter, &resized, capacity, rate,
+							   &cuckoo_host);
+	if (status != CUCKOO_OK)
+		cuckoo_resize_error(status, &filter, capacity, rate);
+	PG_RETURN_CUCKOOFILTER_P(&resized);
+}
+
+/*
+ * cf_fpr(filter)
+ *		The false positive rate of a filter as it is.
+ */
+Datum
+cf_fpr(PG_FUNCTION_ARGS)
+{
+	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
+	CuckooFilter filter;
+
+	cuckoo_open(&filter, datum);
+	PG_FREE_IF_COPY(datum, 0);
+	PG_RETURN_FLOAT8(cuckoo_set_fpr(&filter));
+}
+
+/*
+ * cf_info(filter)
+ *		One row of all that the header says, and what follows from it.
+ */
+Datum
+cf_info(PG_FUNCTION_ARGS)
+{
+	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
+	CuckooFilter filter;
+	TupleDesc	tupdesc;
+	Datum		values[23];
+	bool		nulls[23] = {false};
+	int			i = 0;
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	cuckoo_open(&filter, datum);
+
+	values[i++] = CStringGetTextDatum(filter.is_table ? "table" : "list");
+	nulls[i] = filter.family == CUCKOO_FAMILY_NONE;
+	values[i++] = CStringGetTextDatum(cuckoo_family_name(filter.family));
+	values[i++] = Int64GetDatum((int64) filter.capacity);
+	values[i++] = Int64GetDatum((int64) filter.nentries);
+	values[i++] = Float8GetDatum(cuckoo_set_load_factor(&filter));
+	values[i++] = Float8GetDatum(cuckoo_set_fpr(&filter));
+	values[i++] = Float8GetDatum(cuckoo_set_declared_fpr(&filter));
+	values[i++] = Int64GetDatum((int64) (VARHDRSZ + filter.image_bytes));
+	nulls[i] = filter.nentries == 0;
+	values[i++] = Float8GetDatum(filter.nentries == 0 ? 0.0 :
+								 8.0 * (VARHDRSZ + filter.image_bytes) /
+								 filter.nentries);
+	values[i++] = Int32GetDatum(filter.declared_copies);
+	values[i++] = Int32GetDatum(filter.max_copies);
+	values[i++] = BoolGetDatum(filter.is_merged);
+	values[i++] = Int64GetDatum((int64) filter.seed);
+	values[i++] = Int32GetDatum((int32) filter.geometry.ncolumns);
+	values[i++] = Int32GetDatum(filter.geometry.index_bits);
+	values[i++] = Int32GetDatum(filter.geometry.prefix_bits);
+	nulls[i] = !filter.is_table;
+	values[i++] = Int32GetDatum(cuckoo_geometry_fp_bits(&filter.geometry));
+	values[i++] = Int64GetDatum((int64) filter.nkicks);
+	values[i++] = Int32GetDatum(filter.longest_path);
+	values[i++] = Int32GetDatum(filter.ngrowths);
+	nulls[i] = filter.ngrowths == 0;
+	values[i++] = Float8GetDatum((float8) filter.growth_load /
+								 CUCKOO_GROWTH_LOAD_UNIT);
+	values[i++] = Int32GetDatum(CUCKOO_FORMAT_VERSION);
+	values[i++] = Int32GetDatum(CUCKOO_HASH_VERSION);
+	Assert(i == lengthof(values) && i == tupdesc->natts);
+
+	PG_FREE_IF_COPY(datum, 0);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),
+													  values, nulls)));
+}
+
+/*
+ * put_plan
+ *		One row of cf_plan(); false if there is no filter of that kind.
+ */
+static CuckooStatus
+put_plan(ReturnSetInfo *rsinfo, uint64 capacity, float8 fpr)
+{
+	const CuckooParameters parameters = {
+		capacity, cuckoo_rate_from_float8(fpr), CUCKOO_DEFAULT_MAX_COPIES,
+		CUCKOO_DEFAULT_SEED
+	};
+	CuckooFilter filter;
+	CuckooStatus status = cuckoo_set_new(&filter, &parameters, NULL);
+	uint64		bytes;
+	Datum		values[5];
+	bool		nulls[5] = {false};
+
+	if (status != CUCKOO_OK)
+		return status;
+
+	bytes = VARHDRSZ + cuckoo_set_full_bytes(&filter);
+	values[0] = Float8GetDatum(fpr);
+	values[1] = Float8GetDatum(cuckoo_set_declared_fpr(&filter));
+	values[2] = Int32GetDatum(cuckoo_geometry_fp_bits(&filter.geometry));
+	values[3] = Float8GetDatum(8.0 * bytes / capacity);
+	values[4] = Int64GetDatum((int64) bytes);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	return CUCKOO_OK;
+}
+
+/*
+ * cf_plan(capacity float8, fpr float8)
+ *		What filters of a capacity cost: one row for the rate, or, if that is
+ *		NULL, one for each of some usual rates that is possible.
+ */
+Datum
+cf_plan(PG_FUNCTION_ARGS)
+{
+	static const float8 usual_rates[] = {
+		0.01, 0.001, 0.0001, 0.00001, 0.000001
+	};
+	uint64		capacity;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (PG_ARGISNULL(0))
+		return (Datum) 0;
+
+	capacity = cuckoo_capacity_from_float8(PG_GETARG_FLOAT8(0));
+	if (!PG_ARGISNULL(1))
+	{
+		const CuckooStatus status =
+			put_plan((ReturnSetInfo *) fcinfo->resultinfo, capacity,
+					 PG_GETARG_FLOAT8(1));
+
+		if (status != CUCKOO_OK)
+			cuckoo_parameter_error(status, PG_GETARG_FLOAT8(0),
+								   PG_GETARG_FLOAT8(1));
+		return (Datum) 0;
+	}
+
+	for (int i = 0; i < lengthof(usual_rates); i++)
+	{
+		const CuckooStatus status =
+			put_plan((ReturnSetInfo *) fcinfo->resultinfo, capacity,
+					 usual_rates[i]);
+
+		/* the coarsest is the smallest */
+		if (status != CUCKOO_OK && i == 0)
+			cuckoo_parameter_error(status, PG_GETARG_FLOAT8(0),
+								   usual_rates[i]);
+	}
+	return (Datum) 0;
+}
+
+/*
+ * cf_check(filter)
+ *		What is wrong with a stored filter: no row if it is sound.
+ */
+Datum
+cf_check(PG_FUNCTION_ARGS)
+{
+	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	CuckooFilter filter;
+	CuckooStatus status;
+	char	   *problem;
+	Datum		value;
+	bool		isnull = false;
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+
+	status = cuckoo_image_open(&filter, (const uint8 *) VARDATA_ANY(datum),
+							   VARSIZE_ANY_EXHDR(datum));
+	if (status != CUCKOO_OK)
+		problem = psprintf("header: %s", cuckoo_status_reason(status));
+	else
+	{
+		uint64		position;
+
+		status = cuckoo_image_check(&filter, &cuckoo_host, &position);
+		if (status == CUCKOO_OK)
+			return (Datum) 0;
+		problem = psprintf("%s %llu: %s",
+						   filter.is_table ? "bucket" : "hash",
+						   (unsigned long long) position,
+						   cuckoo_status_reason(status));
+	}
+
+	value = CStringGetTextDatum(problem);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, &value, &isnull);
+	return (Datum) 0;
+}

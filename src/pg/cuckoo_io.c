@@ -1,0 +1,326 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_io.c
+ *		Text and binary form, casts, comparison.
+ *
+ * From outside, an image comes with its 64-bit checksum behind it: as bytes
+ * in binary form and as bytea, and as base64 after "cf1:" in text form.  All
+ * of these pass unpack_image(), and nothing that does not is let in.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "libpq/pqformat.h"
+#include "utils/memutils.h"
+
+#include "cuckoo_pg.h"
+
+#define TEXT_PREFIX			"cf1:"
+#define TEXT_PREFIX_LENGTH	4
+#define CHECKSUM_BYTES		8
+
+PG_FUNCTION_INFO_V1(cuckoofilter_in);
+PG_FUNCTION_INFO_V1(cuckoofilter_out);
+PG_FUNCTION_INFO_V1(cuckoofilter_recv);
+PG_FUNCTION_INFO_V1(cuckoofilter_send);
+PG_FUNCTION_INFO_V1(cuckoofilter_to_bytea);
+PG_FUNCTION_INFO_V1(cuckoofilter_from_bytea);
+PG_FUNCTION_INFO_V1(cf_cmp);
+PG_FUNCTION_INFO_V1(cf_eq);
+PG_FUNCTION_INFO_V1(cf_ne);
+PG_FUNCTION_INFO_V1(cf_lt);
+PG_FUNCTION_INFO_V1(cf_le);
+PG_FUNCTION_INFO_V1(cf_gt);
+PG_FUNCTION_INFO_V1(cf_ge);
+PG_FUNCTION_INFO_V1(cuckoofilter_hash);
+PG_FUNCTION_INFO_V1(cuckoofilter_hash_extended);
+
+/*
+ * pack_image
+ *		The image of a filter and its checksum, as a bytea.
+ */
+static bytea *
+pack_image(const struct varlena *datum)
+{
+	const size_t image_bytes = VARSIZE_ANY_EXHDR(datum);
+	bytea	   *packed;
+	CuckooFilter filter;
+
+	cuckoo_open(&filter, datum);
+	packed = palloc(VARHDRSZ + image_bytes + CHECKSUM_BYTES);
+	SET_VARSIZE(packed, VARHDRSZ + image_bytes + CHECKSUM_BYTES);
+	memcpy(VARDATA(packed), filter.image, image_bytes);
+	cuckoo_store_le64((uint8 *) VARDATA(packed) + image_bytes,
+					  cuckoo_checksum(filter.image, image_bytes));
+	return packed;
+}
+
+/*
+ * unpack_image
+ *		Bytes that may be anything to a filter that is sound.
+ *
+ * bytes are those of an image and its checksum; datum has them behind its
+ * header and becomes the result.  Errors have the given code and message, and
+ * are soft if escontext asks for that, which returns NULL.
+ */
+static struct varlena *
+unpack_image(struct varlena *datum, size_t bytes, int sqlerrcode,
+			 const char *message, struct Node *escontext)
+{
+	uint8	   *const image = (uint8 *) VARDATA(datum);
+	const size_t image_bytes = bytes - CHECKSUM_BYTES;
+	CuckooFilter filter;
+	CuckooStatus status;
+	uint64		position;
+
+	if (bytes < CHECKSUM_BYTES)
+		ereturn(escontext, NULL,
+				(errcode(sqlerrcode),
+				 errmsg("%s", message),
+				 errdetail("There are %zu bytes, fewer than a checksum has.",
+						   bytes)));
+
+	/* a checksum is wrong in any version before anything else is */
+	if (cuckoo_load_le64(image + image_bytes) !=
+		cuckoo_checksum(image, image_bytes))
+		ereturn(escontext, NULL,
+				(errcode(sqlerrcode),
+				 errmsg("%s", message),
+				 errdetail("The checksum of the %zu bytes does not match: they were truncated or changed.",
+						   image_bytes)));
+
+	status = cuckoo_image_open(&filter, image, image_bytes);
+	if (status == CUCKOO_OK)
+		status = cuckoo_image_check(&filter, &cuckoo_host, &position);
+	if (status != CUCKOO_OK)
+	{
+		cuckoo_image_error(status, image, image_bytes, sqlerrcode, message,
+						   escontext);
+		return NULL;
+	}
+
+	SET_VARSIZE(datum, VARHDRSZ + image_bytes);
+	return datum;
+}
+
+/*
+ * cuckoofilter_in
+ *		Text form to filter.
+ */
+Datum
+cuckoofilter_in(PG_FUNCTION_ARGS)
+{
+	static const char *const message =
+		"invalid input syntax for type cuckoofilter";
+	const char *const text_form = PG_GETARG_CSTRING(0);
+	const char *const base64 = text_form + TEXT_PREFIX_LENGTH;
+	struct Node *const escontext = fcinfo->context;
+	size_t		base64_length;
+	struct varlena *datum;
+	int			room;
+	int			bytes;
+
+	if (strncmp(text_form, TEXT_PREFIX, TEXT_PREFIX_LENGTH) != 0)
+		ereturn(escontext, (Datum) 0,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("%s", message),
+				 errdetail("The text form of a cuckoo filter begins with \"%s\".",
+						   TEXT_PREFIX),
+				 errhint("Make an empty filter with cf_new(capacity).")));
+
+	base64_length = strlen(base64);
+	if (base64_length > MaxAllocSize / 2)
+		ereturn(escontext, (Datum) 0,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("cuckoo filter would be larger than 512 MiB")));
+
+	room = pg_b64_dec_len((int) base64_length);
+	datum = palloc(VARHDRSZ + room);
+	bytes = cuckoo_b64_decode(base64, (int) base64_length, VARDATA(datum),
+							  room);
+	if (bytes < 0)
+		ereturn(escontext, (Datum) 0,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("%s", message),
+				 errdetail("What follows \"%s\" is not valid base64.",
+						   TEXT_PREFIX)));
+
+	datum = unpack_image(datum, (size_t) bytes,
+						 ERRCODE_INVALID_TEXT_REPRESENTATION, message,
+						 escontext);
+	if (datum == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(datum);
+}
+
+/*
+ * cuckoofilter_out
+ *		Filter to text form.
+ */
+Datum
+cuckoofilter_out(PG_FUNCTION_ARGS)
+{
+	bytea	   *const packed = pack_image(PG_GETARG_CUCKOOFILTER_P(0));
+	const int	bytes = (int) VARSIZE(packed) - VARHDRSZ;
+	const int	room = pg_b64_enc_len(bytes);
+	char	   *const text_form = palloc(TEXT_PREFIX_LENGTH + room + 1);
+	int			length;
+
+	memcpy(text_form, TEXT_PREFIX, TEXT_PREFIX_LENGTH);
+	length = cuckoo_b64_encode(VARDATA(packed), bytes,
+							   text_form + TEXT_PREFIX_LENGTH, room);
+	if (length < 0)
+		elog(ERROR, "could not encode a cuckoo filter");
+	text_form[TEXT_PREFIX_LENGTH + length] = '\0';
+	pfree(packed);
+	PG_RETURN_CSTRING(text_form);
+}
+
+/*
+ * cuckoofilter_recv
+ *		Binary form to filter.
+ */
+Datum
+cuckoofilter_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
+	const int	bytes = message->len - message->cursor;
+	struct varlena *const datum = palloc(VARHDRSZ + bytes);
+
+	pq_copymsgbytes(message, VARDATA(datum), bytes);
+	PG_RETURN_POINTER(unpack_image(datum, (size_t) bytes,
+								   ERRCODE_INVALID_BINARY_REPRESENTATION,
+								   "invalid binary form of type cuckoofilter",
+								   NULL));
+}
+
+/*
+ * cuckoofilter_send
+ *		Filter to binary form.
+ */
+Datum
+cuckoofilter_send(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BYTEA_P(pack_image(PG_GETARG_CUCKOOFILTER_P(0)));
+}
+
+/*
+ * cuckoofilter_to_bytea
+ *		The cast to bytea: the binary form.
+ */
+Datum
+cuckoofilter_to_bytea(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BYTEA_P(pack_image(PG_GETARG_CUCKOOFILTER_P(0)));
+}
+
+/*
+ * cuckoofilter_from_bytea
+ *		The cast from bytea.
+ */
+Datum
+cuckoofilter_from_bytea(PG_FUNCTION_ARGS)
+{
+	bytea	   *const copy = PG_GETARG_BYTEA_P_COPY(0);
+
+	PG_RETURN_POINTER(unpack_image(copy, VARSIZE(copy) - VARHDRSZ,
+								   ERRCODE_INVALID_BINARY_REPRESENTATION,
+								   "invalid cuckoofilter in a bytea", NULL));
+}
+
+/*
+ * compare
+ *		Filters in the order of their bytes; a prefix comes first.
+ *
+ * An order like any other: it is what DISTINCT, GROUP BY and indexes need.
+ */
+static int
+compare(FunctionCallInfo fcinfo)
+{
+	struct varlena *const a = PG_GETARG_CUCKOOFILTER_P(0);
+	struct varlena *const b = PG_GETARG_CUCKOOFILTER_P(1);
+	const size_t a_bytes = VARSIZE_ANY_EXHDR(a);
+	const size_t b_bytes = VARSIZE_ANY_EXHDR(b);
+	int			result;
+
+	result = memcmp(VARDATA_ANY(a), VARDATA_ANY(b), Min(a_bytes, b_bytes));
+	if (result == 0)
+		result = (a_bytes > b_bytes) - (a_bytes < b_bytes);
+	PG_FREE_IF_COPY(a, 0);
+	PG_FREE_IF_COPY(b, 1);
+	return result;
+}
+
+Datum
+cf_cmp(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(compare(fcinfo));
+}
+
+Datum
+cf_eq(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(fcinfo) == 0);
+}
+
+Datum
+cf_ne(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(fcinfo) != 0);
+}
+
+Datum
+cf_lt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(fcinfo) < 0);
+}
+
+Datum
+cf_le(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(fcinfo) <= 0);
+}
+
+Datum
+cf_gt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(fcinfo) > 0);
+}
+
+Datum
+cf_ge(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(fcinfo) >= 0);
+}
+
+/*
+ * cuckoofilter_hash, cuckoofilter_hash_extended
+ *		The hash of a filter's bytes, for the hash operator class.
+ *
+ * Not to be confused with cf_hash(), which hashes a value for a filter.
+ */
+Datum
+cuckoofilter_hash(PG_FUNCTION_ARGS)
+{
+	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
+	const uint32 hash = hash_bytes((const unsigned char *) VARDATA_ANY(datum),
+								   (int) VARSIZE_ANY_EXHDR(datum));
+
+	PG_FREE_IF_COPY(datum, 0);
+	PG_RETURN_UINT32(hash);
+}
+
+Datum
+cuckoofilter_hash_extended(PG_FUNCTION_ARGS)
+{
+	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
+	const uint64 hash =
+		hash_bytes_extended((const unsigned char *) VARDATA_ANY(datum),
+							(int) VARSIZE_ANY_EXHDR(datum),
+							(uint64) PG_GETARG_INT64(1));
+
+	PG_FREE_IF_COPY(datum, 0);
+	PG_RETURN_UINT64(hash);
+}

@@ -1,0 +1,1635 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_key.c
+ *		SQL values to canonical key bytes, and those to hashes.
+ *
+ * What the bytes are is specified in docs/format.md, section "Keys"; stored
+ * filters depend on every one of them.  They follow what "=" compares, which
+ * is not always what a value stores:
+ *
+ *	- int2, int4, int8 and numeric are one family: a numeric without fraction
+ *	  that fits is the same eight bytes as the integer.
+ *	- float4 and float8 are one family, with one zero and one NaN.
+ *	- The text types are one family: characters in UTF-8, a char(n) without
+ *	  its padding, an enum by its label, which survives a dump where its OID
+ *	  does not.
+ *	- Composite keys put family and length before the key bytes of each part,
+ *	  so that no two different values run together to the same bytes.
+ *
+ * Keys of a fixed small size are made on the stack, texts and byteas are
+ * hashed where they lie, and everything else is put together in a scratch
+ * context of the call site, which is reset for each value.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+#include <sys/socket.h>
+
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "catalog/pg_enum.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_range.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/primnodes.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/hsearch.h"
+#include "utils/inet.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/multirangetypes.h"
+#include "utils/numeric.h"
+#include "utils/rangetypes.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
+#include "utils/uuid.h"
+#include "utils/varbit.h"
+
+#include "../core/cuckoo_bytes.h"
+#include "../core/cuckoo_hash.h"
+#include "cuckoo_key.h"
+#include "pg_compat.h"
+
+/* The server names the equality of the other generic types, not this one. */
+#define ENUM_EQ_OP			3516
+
+/* numeric_send(): four int16 before the digits, which are base 10000 */
+#define NUMERIC_SEND_HEADER	8
+#define NUMERIC_SEND_NEG	0x4000
+#define NUMERIC_SEND_NAN	0xC000
+#define NUMERIC_SEND_PINF	0xD000
+#define NUMERIC_SEND_NINF	0xF000
+#define NUMERIC_BASE		10000
+
+/* first byte of the key of a numeric that is no int64 */
+#define KEY_NUMERIC_POSITIVE	1
+#define KEY_NUMERIC_NEGATIVE	2
+#define KEY_NUMERIC_NAN			3
+#define KEY_NUMERIC_PINF		4
+#define KEY_NUMERIC_NINF		5
+
+/* first byte of each value in the key of a jsonb */
+#define KEY_JSONB_NULL			0
+#define KEY_JSONB_FALSE			1
+#define KEY_JSONB_TRUE			2
+#define KEY_JSONB_NUMBER		3
+#define KEY_JSONB_STRING		4
+#define KEY_JSONB_ARRAY			5
+#define KEY_JSONB_OBJECT		6
+
+/* first byte of the key of a range */
+#define KEY_RANGE_EMPTY			0x01
+#define KEY_RANGE_LOWER_INC		0x02
+#define KEY_RANGE_UPPER_INC		0x04
+#define KEY_RANGE_LOWER_INF		0x08
+#define KEY_RANGE_UPPER_INF		0x10
+
+/* the bit pattern every NaN is given */
+#define KEY_FLOAT_NAN			UINT64_C(0x7FF8000000000000)
+
+/* the longest key that small_key() makes: inet with an IPv6 address */
+#define SMALL_KEY_BYTES			18
+
+/*
+ * How a value becomes key bytes.  The order matters: up to KEY_LAST_SMALL
+ * small_key() makes them, up to KEY_LAST_STRING string_key() finds them, the
+ * rest append_key() puts together.
+ */
+typedef enum KeyKind
+{
+	KEY_INT2,
+	KEY_INT4,					/* date too */
+	KEY_INT8,					/* timestamps, time and pg_lsn too */
+	KEY_FLOAT4,
+	KEY_FLOAT8,
+	KEY_BOOL,
+	KEY_OID,
+	KEY_TIMETZ,
+	KEY_INTERVAL,
+	KEY_INET,
+	KEY_LAST_SMALL = KEY_INET,
+
+	KEY_FIXED,					/* typlen bytes behind a pointer, as they are */
+	KEY_VARLENA,				/* the bytes of a varlena, as they are */
+	KEY_TEXT,					/* a varlena converted to UTF-8 */
+	KEY_BPCHAR,
+	KEY_NAME,
+	KEY_CSTRING,				/* unknown, inside ROW() */
+	KEY_CHAR,					/* "char", one byte */
+	KEY_ENUM,
+	KEY_LAST_STRING = KEY_ENUM,
+
+	KEY_NUMERIC,
+	KEY_BIT,
+	KEY_JSONB,
+	KEY_ARRAY,
+	KEY_RECORD,
+	KEY_RANGE,
+	KEY_MULTIRANGE
+} KeyKind;
+
+/*
+ * The fields of a row type, as found in the last record seen.  All of it is
+ * in a memory context of its own, deleted when a record of another row type
+ * comes along.
+ */
+typedef struct RecordLayout
+{
+	MemoryContext mcxt;
+	Oid			typid;
+	int32		typmod;
+	int			natts;			/* dropped columns included */
+	int			nfields;		/* without them */
+	Oid		   *types;			/* per attribute, to notice ALTER TYPE */
+	Oid		   *collations;
+	CuckooKey **fields;			/* NULL for a dropped column */
+	Datum	   *values;			/* workspace */
+	bool	   *nulls;
+} RecordLayout;
+
+/* The label of an enum value, in UTF-8. */
+typedef struct EnumLabel
+{
+	Oid			value;			/* hash key */
+	uint32		nbytes;
+	char	   *bytes;
+} EnumLabel;
+
+struct CuckooKey
+{
+	KeyKind		kind;
+	CuckooFamily family;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Oid			type;			/* domains resolved */
+	MemoryContext mcxt;			/* holds this struct and its caches */
+	MemoryContext scratch;		/* made when first needed, only by the key the
+								 * caller has, not by those below it */
+	CuckooKey  *element;		/* of an array, of a range's bounds, of a
+								 * multirange's ranges */
+	TypeCacheEntry *typcache;	/* of a range or multirange */
+	RecordLayout *layout;		/* of the last record, or NULL */
+	HTAB	   *labels;			/* EnumLabel by value, or NULL */
+	EnumLabel  *last_label;		/* the one used last, or NULL */
+};
+
+/*
+ * The bytes of a string, and what to free when they have been read.
+ */
+typedef struct KeyString
+{
+	const char *bytes;
+	size_t		nbytes;
+	void	   *detoasted;		/* NULL, or a copy */
+	void	   *converted;		/* NULL, or a copy */
+	char		small[4];		/* room for "char" */
+} KeyString;
+
+/* The built-in types that can be keys; the rest goes by typtype. */
+typedef struct KeyType
+{
+	Oid			type;
+	KeyKind		kind;
+	CuckooFamily family;
+	bool		is_collatable;
+} KeyType;
+
+static const KeyType key_types[] = {
+	{INT4OID, KEY_INT4, CUCKOO_FAMILY_NUMBER, false},
+	{INT8OID, KEY_INT8, CUCKOO_FAMILY_NUMBER, false},
+	{INT2OID, KEY_INT2, CUCKOO_FAMILY_NUMBER, false},
+	{NUMERICOID, KEY_NUMERIC, CUCKOO_FAMILY_NUMBER, false},
+	{FLOAT4OID, KEY_FLOAT4, CUCKOO_FAMILY_FLOAT, false},
+	{FLOAT8OID, KEY_FLOAT8, CUCKOO_FAMILY_FLOAT, false},
+	{TEXTOID, KEY_TEXT, CUCKOO_FAMILY_TEXT, true},
+	{VARCHAROID, KEY_TEXT, CUCKOO_FAMILY_TEXT, true},
+	{BPCHAROID, KEY_BPCHAR, CUCKOO_FAMILY_TEXT, true},
+	{NAMEOID, KEY_NAME, CUCKOO_FAMILY_TEXT, true},
+	{CHAROID, KEY_CHAR, CUCKOO_FAMILY_TEXT, false},
+	{UNKNOWNOID, KEY_CSTRING, CUCKOO_FAMILY_TEXT, false},
+	{BYTEAOID, KEY_VARLENA, CUCKOO_FAMILY_BYTES, false},
+	{BOOLOID, KEY_BOOL, CUCKOO_FAMILY_BOOL, false},
+	{UUIDOID, KEY_FIXED, CUCKOO_FAMILY_UUID, false},
+	{OIDOID, KEY_OID, CUCKOO_FAMILY_OID, false},
+	{MACADDROID, KEY_FIXED, CUCKOO_FAMILY_MACADDR, false},
+	{MACADDR8OID, KEY_FIXED, CUCKOO_FAMILY_MACADDR8, false},
+	{INETOID, KEY_INET, CUCKOO_FAMILY_INET, false},
+	{CIDROID, KEY_INET, CUCKOO_FAMILY_INET, false},
+	{BITOID, KEY_BIT, CUCKOO_FAMILY_BIT, false},
+	{VARBITOID, KEY_BIT, CUCKOO_FAMILY_BIT, false},
+	{PG_LSNOID, KEY_INT8, CUCKOO_FAMILY_PG_LSN, false},
+	{DATEOID, KEY_INT4, CUCKOO_FAMILY_DATE, false},
+	{TIMESTAMPOID, KEY_INT8, CUCKOO_FAMILY_TIMESTAMP, false},
+	{TIMESTAMPTZOID, KEY_INT8, CUCKOO_FAMILY_TIMESTAMPTZ, false},
+	{TIMEOID, KEY_INT8, CUCKOO_FAMILY_TIME, false},
+	{TIMETZOID, KEY_TIMETZ, CUCKOO_FAMILY_TIMETZ, false},
+	{INTERVALOID, KEY_INTERVAL, CUCKOO_FAMILY_INTERVAL, false},
+	{JSONBOID, KEY_JSONB, CUCKOO_FAMILY_JSONB, false}
+};
+
+/* What messages say of a family. */
+static const struct
+{
+	const char *name;
+	const char *cast;
+}			family_words[CUCKOO_FAMILY_LAST + 1] = {
+	[CUCKOO_FAMILY_NONE] = {"untyped", NULL},
+	[CUCKOO_FAMILY_NUMBER] = {"number", "::bigint"},
+	[CUCKOO_FAMILY_FLOAT] = {"float", "::float8"},
+	[CUCKOO_FAMILY_TEXT] = {"text", "::text"},
+	[CUCKOO_FAMILY_BYTES] = {"bytes", "::bytea"},
+	[CUCKOO_FAMILY_BOOL] = {"bool", "::boolean"},
+	[CUCKOO_FAMILY_UUID] = {"uuid", "::uuid"},
+	[CUCKOO_FAMILY_OID] = {"oid", "::oid"},
+	[CUCKOO_FAMILY_MACADDR] = {"macaddr", "::macaddr"},
+	[CUCKOO_FAMILY_MACADDR8] = {"macaddr8", "::macaddr8"},
+	[CUCKOO_FAMILY_INET] = {"inet", "::inet"},
+	[CUCKOO_FAMILY_BIT] = {"bit", "::varbit"},
+	[CUCKOO_FAMILY_PG_LSN] = {"pg_lsn", "::pg_lsn"},
+	[CUCKOO_FAMILY_DATE] = {"date", "::date"},
+	[CUCKOO_FAMILY_TIMESTAMP] = {"timestamp", "::timestamp"},
+	[CUCKOO_FAMILY_TIMESTAMPTZ] = {"timestamptz", "::timestamptz"},
+	[CUCKOO_FAMILY_TIME] = {"time", "::time"},
+	[CUCKOO_FAMILY_TIMETZ] = {"timetz", "::timetz"},
+	[CUCKOO_FAMILY_INTERVAL] = {"interval", "::interval"},
+	[CUCKOO_FAMILY_JSONB] = {"jsonb", "::jsonb"},
+	[CUCKOO_FAMILY_ARRAY] = {"array", NULL},
+	[CUCKOO_FAMILY_RECORD] = {"record", NULL},
+	[CUCKOO_FAMILY_RANGE] = {"range", NULL},
+	[CUCKOO_FAMILY_MULTIRANGE] = {"multirange", NULL}
+};
+
+static void append_key(CuckooKey *key, Datum value, StringInfo buf);
+static void append_json_container(JsonbContainer *container, StringInfo buf);
+
+/*-------------------------------------------------------------------------
+ * Resolving a type
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * refuse_type
+ *		Raise the error for a type that cannot be a key.
+ *
+ * detail is a whole sentence, or NULL.
+ */
+static void
+refuse_type(Oid type, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot use values of type %s as filter keys",
+					format_type_be(type)),
+			 detail != NULL ? errdetail_internal("%s", detail) : 0,
+			 errhint("Cast the value to text or bytea.")));
+}
+
+/*
+ * check_collation
+ *		Refuse a collation under which equal texts can have different bytes.
+ */
+static void
+check_collation(Oid collation)
+{
+	if (!OidIsValid(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_COLLATION),
+				 errmsg("could not determine which collation to use for filter keys"),
+				 errhint("Use the COLLATE clause to set the collation explicitly.")));
+
+	if (!get_collation_isdeterministic(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("nondeterministic collations are not supported for filter keys"),
+				 errdetail("Under collation \"%s\", strings of different bytes can be equal.",
+						   get_collation_name(collation)),
+				 errhint("Use the same deterministic form whenever a value is added or probed, for example lower(value) COLLATE \"C\".")));
+}
+
+/*
+ * check_equality
+ *		Refuse a user's type whose "=" is not the generic one.
+ *
+ * An operator class can give an enum, composite or range type an equality of
+ * its own, of which nothing is known here.  A type without any equality has
+ * parts that will be refused for that.
+ */
+static void
+check_equality(Oid type, Oid generic_equality)
+{
+	const TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR);
+
+	if (OidIsValid(entry->eq_opr) && entry->eq_opr != generic_equality)
+		refuse_type(type, "The type has an equality operator of its own.");
+}
+
+/*
+ * check_range_equality
+ *		Refuse a range type that compares its bounds by another equality than
+ *		the subtype's own.
+ *
+ * An operator class in another family that has the same "=", such as
+ * text_pattern_ops, is fine.
+ */
+static void
+check_range_equality(Oid type, Oid subtype)
+{
+	const Oid	equality = lookup_type_cache(subtype,
+											 TYPECACHE_EQ_OPR)->eq_opr;
+	HeapTuple	tuple;
+	Oid			opclass;
+	Oid			left;
+	Oid			right;
+
+	tuple = SearchSysCache1(RANGETYPE, ObjectIdGetDatum(type));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for range type %u", type);
+	opclass = ((Form_pg_range) GETSTRUCT(tuple))->rngsubopc;
+	ReleaseSysCache(tuple);
+
+	if (OidIsValid(equality))
+	{
+		op_input_types(equality, &left, &right);
+		if (get_opfamily_member(get_opclass_family(opclass), left, right,
+								BTEqualStrategyNumber) == equality)
+			return;
+	}
+	refuse_type(type,
+				"The range type does not use the default equality of its subtype.");
+}
+
+/*
+ * cuckoo_key_for_type
+ *		How the values of a type become key bytes.
+ *
+ * collation is the one that "=" would use; it matters only for text and for
+ * arrays of it, since records and ranges bring their own.  The result and all
+ * it will ever cache live in mcxt.
+ *
+ * Parts are resolved here as well, except for the fields of a record, which
+ * are known only when the first record comes.
+ */
+CuckooKey *
+cuckoo_key_for_type(Oid type, Oid collation, MemoryContext mcxt)
+{
+	CuckooKey  *key;
+	Oid			element;
+
+	check_stack_depth();
+
+	key = MemoryContextAllocZero(mcxt, sizeof(CuckooKey));
+	key->mcxt = mcxt;
+	key->type = getBaseType(type);
+	get_typlenbyvalalign(key->type,
+						 &key->typlen, &key->typbyval, &key->typalign);
+
+	for (size_t i = 0; i < lengthof(key_types); i++)
+	{
+		if (key_types[i].type != key->type)
+			continue;
+
+		key->kind = key_types[i].kind;
+		key->family = key_types[i].family;
+		if (key_types[i].is_collatable)
+			check_collation(collation);
+
+		/* where nothing can need conversion, a text is just its bytes */
+		if (key->kind == KEY_TEXT &&
+			(GetDatabaseEncoding() == PG_UTF8 ||
+			 GetDatabaseEncoding() == PG_SQL_ASCII))
+			key->kind = KEY_VARLENA;
+		return key;
+	}
+
+	element = get_element_type(key->type);
+	if (OidIsValid(element))
+	{
+		key->kind = KEY_ARRAY;
+		key->family = CUCKOO_FAMILY_ARRAY;
+		key->element = cuckoo_key_for_type(element, collation, mcxt);
+		return key;
+	}
+
+	if (key->type == RECORDOID)
+	{
+		key->kind = KEY_RECORD;
+		key->family = CUCKOO_FAMILY_RECORD;
+		return key;
+	}
+
+	switch (get_typtype(key->type))
+	{
+		case TYPTYPE_ENUM:
+			check_equality(key->type, ENUM_EQ_OP);
+			key->kind = KEY_ENUM;
+			key->family = CUCKOO_FAMILY_TEXT;
+			return key;
+
+		case TYPTYPE_COMPOSITE:
+			check_equality(key->type, RECORD_EQ_OP);
+			key->kind = KEY_RECORD;
+			key->family = CUCKOO_FAMILY_RECORD;
+			return key;
+
+		case TYPTYPE_RANGE:
+			check_equality(key->type, RANGE_EQ_OP);
+			key->typcache = lookup_type_cache(key->type, TYPECACHE_RANGE_INFO);
+			if (key->typcache->rngelemtype == NULL)
+				elog(ERROR, "type %u is not a range type", key->type);
+			key->kind = KEY_RANGE;
+			key->family = CUCKOO_FAMILY_RANGE;
+			key->element =
+				cuckoo_key_for_type(key->typcache->rngelemtype->type_id,
+									key->typcache->rng_collation, mcxt);
+			check_range_equality(key->type,
+								 key->typcache->rngelemtype->type_id);
+			return key;
+
+		case TYPTYPE_MULTIRANGE:
+			check_equality(key->type, MULTIRANGE_EQ_OP);
+			key->typcache = lookup_type_cache(key->type,
+											  TYPECACHE_MULTIRANGE_INFO);
+			if (key->typcache->rngtype == NULL)
+				elog(ERROR, "type %u is not a multirange type", key->type);
+			key->kind = KEY_MULTIRANGE;
+			key->family = CUCKOO_FAMILY_MULTIRANGE;
+			key->element = cuckoo_key_for_type(key->typcache->rngtype->type_id,
+											   InvalidOid, mcxt);
+			return key;
+
+		default:
+			refuse_type(type, NULL);
+	}
+
+	return NULL;				/* not reached */
+}
+
+/*
+ * cuckoo_argument_type
+ *		Type and collation of an argument of the running call.
+ *
+ * The expression tree says so.  Some executors call a transition function
+ * with a fresh FmgrInfo that has none; the aggregate call knows the types of
+ * its own arguments then, which follow the transition state.
+ */
+void
+cuckoo_argument_type(FunctionCallInfo fcinfo, int argno, Oid *type,
+					 Oid *collation)
+{
+	*type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+	*collation = PG_GET_COLLATION();
+
+	if (!OidIsValid(*type))
+	{
+		const Aggref *aggref = AggGetAggref(fcinfo);
+
+		if (aggref != NULL && argno >= 1 &&
+			argno <= list_length(aggref->aggargtypes))
+		{
+			*type = list_nth_oid(aggref->aggargtypes, argno - 1);
+			if (!OidIsValid(*collation))
+				*collation = aggref->inputcollid;
+		}
+	}
+
+	if (!OidIsValid(*type) || fcinfo->flinfo == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
+				 errmsg("could not determine the type of the filter key"),
+				 errdetail("The function was called without type information.")));
+}
+
+/*
+ * cuckoo_key_for_argument
+ *		How the values of an argument of the running call become key bytes.
+ */
+CuckooKey *
+cuckoo_key_for_argument(FunctionCallInfo fcinfo, int argno)
+{
+	Oid			type;
+	Oid			collation;
+
+	cuckoo_argument_type(fcinfo, argno, &type, &collation);
+	return cuckoo_key_for_type(type, collation, fcinfo->flinfo->fn_mcxt);
+}
+
+/*
+ * cuckoo_key_for_elements
+ *		The same for the elements of an argument that is an array.
+ */
+CuckooKey *
+cuckoo_key_for_elements(FunctionCallInfo fcinfo, int argno)
+{
+	Oid			type;
+	Oid			collation;
+	Oid			element;
+
+	cuckoo_argument_type(fcinfo, argno, &type, &collation);
+	element = get_element_type(getBaseType(type));
+	if (!OidIsValid(element))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("type %s is not an array type",
+						format_type_be(type))));
+	return cuckoo_key_for_type(element, collation, fcinfo->flinfo->fn_mcxt);
+}
+
+CuckooFamily
+cuckoo_key_family(const CuckooKey *key)
+{
+	return key->family;
+}
+
+Oid
+cuckoo_key_type(const CuckooKey *key)
+{
+	return key->type;
+}
+
+void
+cuckoo_key_storage(const CuckooKey *key, int16 *typlen, bool *typbyval,
+				   char *typalign)
+{
+	*typlen = key->typlen;
+	*typbyval = key->typbyval;
+	*typalign = key->typalign;
+}
+
+const char *
+cuckoo_family_name(CuckooFamily family)
+{
+	if ((unsigned) family > CUCKOO_FAMILY_LAST)
+		return "unknown";
+	return family_words[family].name;
+}
+
+const char *
+cuckoo_family_cast(CuckooFamily family)
+{
+	if ((unsigned) family > CUCKOO_FAMILY_LAST)
+		return NULL;
+	return family_words[family].cast;
+}
+
+/*-------------------------------------------------------------------------
+ * Keys of a small fixed size
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * float_key
+ *		The bits of a float8: one zero, one NaN.
+ */
+static inline uint64
+float_key(float8 number)
+{
+	uint64		bits;
+
+	if (isnan(number))
+		return KEY_FLOAT_NAN;
+	if (number == 0)
+		number = 0;				/* from -0 too */
+	memcpy(&bits, &number, sizeof(bits));
+	return bits;
+}
+
+/*
+ * interval_key
+ *		The length of an interval in microseconds, in 16 bytes.
+ *
+ * A month counts as 30 days and a day as 24 hours, as in interval_cmp_value()
+ * of the server.  The infinite intervals of 17 and later have extreme fields,
+ * and so extreme lengths that no finite one reaches.
+ */
+static void
+interval_key(const Interval *interval, uint8 *out)
+{
+	/* a day in microseconds is 10546875 * 2^13, and this below 2^62 */
+	const int64 units = ((int64) interval->month * DAYS_PER_MONTH +
+						 interval->day) * 10546875;
+	const uint64 addend = (uint64) interval->time;
+	uint64		low;
+	uint64		high;
+
+	/* units * 2^13 in two halves, the higher one rounded down */
+	low = (uint64) units * 8192;
+	high = (uint64) units / (UINT64_C(1) << 51);
+	if (units < 0)
+		high -= 8192;			/* the 2^64 in which units was taken as */
+
+	low += addend;
+	high += (low < addend);
+	if (interval->time < 0)
+		high--;
+
+	cuckoo_store_le64(out, low);
+	cuckoo_store_le64(out + 8, high);
+}
+
+/*
+ * inet_key
+ *		IP version, length of the network mask, address.
+ */
+static int
+inet_key(Datum value, uint8 *out)
+{
+	inet	   *const address = DatumGetInetPP(value);
+	const int	nbytes = ip_addrsize(address);
+
+	out[0] = ip_family(address) == PGSQL_AF_INET ? 4 : 6;
+	out[1] = ip_bits(address);
+	memcpy(out + 2, ip_addr(address), nbytes);
+
+	if ((Pointer) address != DatumGetPointer(value))
+		pfree(address);
+	return 2 + nbytes;
+}
+
+/*
+ * small_key
+ *		Write the key bytes of a value of a small kind.
+ *
+ * out has room for SMALL_KEY_BYTES.  Returns the number of bytes.
+ */
+static inline int
+small_key(KeyKind kind, Datum value, uint8 *out)
+{
+	switch (kind)
+	{
+		case KEY_INT2:
+			cuckoo_store_le64(out, (uint64) (int64) DatumGetInt16(value));
+			return 8;
+
+		case KEY_INT4:
+			cuckoo_store_le64(out, (uint64) (int64) DatumGetInt32(value));
+			return 8;
+
+		case KEY_INT8:
+			cuckoo_store_le64(out, (uint64) DatumGetInt64(value));
+			return 8;
+
+		case KEY_FLOAT4:
+			cuckoo_store_le64(out, float_key((float8) DatumGetFloat4(value)));
+			return 8;
+
+		case KEY_FLOAT8:
+			cuckoo_store_le64(out, float_key(DatumGetFloat8(value)));
+			return 8;
+
+		case KEY_BOOL:
+			out[0] = DatumGetBool(value) ? 1 : 0;
+			return 1;
+
+		case KEY_OID:
+			cuckoo_store_le64(out, DatumGetObjectId(value));
+			return 4;
+
+		case KEY_TIMETZ:
+			{
+				const TimeTzADT *time = DatumGetTimeTzADTP(value);
+
+				cuckoo_store_le64(out, (uint64) time->time);
+				cuckoo_store_le64(out + 8, (uint64) (int64) time->zone);
+				return 12;
+			}
+
+		case KEY_INTERVAL:
+			interval_key(DatumGetIntervalP(value), out);
+			return 16;
+
+		case KEY_INET:
+			return inet_key(value, out);
+
+		default:
+			break;
+	}
+
+	elog(ERROR, "unexpected kind of filter key: %d", (int) kind);
+	return 0;					/* not reached */
+}
+
+/*-------------------------------------------------------------------------
+ * Strings
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * convert_string
+ *		Have a string in UTF-8.
+ *
+ * Every server encoding contains ASCII, so only a string with a high bit has
+ * to be converted.  Of SQL_ASCII nothing is known: the bytes stay.
+ */
+static void
+convert_string(KeyString *string)
+{
+	char	   *converted;
+
+	string->converted = NULL;
+	if (GetDatabaseEncoding() == PG_UTF8 ||
+		GetDatabaseEncoding() == PG_SQL_ASCII)
+		return;
+
+	for (size_t i = 0;; i++)
+	{
+		if (i == string->nbytes)
+			return;
+		if (IS_HIGHBIT_SET(string->bytes[i]))
+			break;
+	}
+
+	converted = pg_server_to_any(string->bytes, (int) string->nbytes, PG_UTF8);
+	if (converted != string->bytes)
+	{
+		string->bytes = string->converted = converted;
+		string->nbytes = strlen(converted);
+	}
+}
+
+/*
+ * varlena_string
+ *		The bytes of a varlena, detoasted if needed.
+ */
+static inline void
+varlena_string(Datum value, KeyString *string)
+{
+	bytea	   *const bytes = DatumGetByteaPP(value);
+
+	string->bytes = VARDATA_ANY(bytes);
+	string->nbytes = VARSIZE_ANY_EXHDR(bytes);
+	string->detoasted =
+		(Pointer) bytes != DatumGetPointer(value) ? bytes : NULL;
+}
+
+/*
+ * char_string
+ *		The text of a "char", as its output function makes it since 16.
+ *
+ * Zero is the empty text.  A byte with the high bit set is three octal digits
+ * after a backslash, whatever the encoding; 15 still wrote the bare byte,
+ * which is no text in UTF-8 and another one in each other encoding.
+ */
+static void
+char_string(uint8 byte, KeyString *string)
+{
+	string->bytes = string->small;
+	if (IS_HIGHBIT_SET(byte))
+	{
+		string->small[0] = '\\';
+		string->small[1] = (char) ('0' + byte / 64);
+		string->small[2] = (char) ('0' + byte / 8 % 8);
+		string->small[3] = (char) ('0' + byte % 8);
+		string->nbytes = 4;
+	}
+	else
+	{
+		string->small[0] = (char) byte;
+		string->nbytes = byte == 0 ? 0 : 1;
+	}
+}
+
+/*
+ * enum_label
+ *		The label of an enum value, from the cache of this call site.
+ */
+static const EnumLabel *
+enum_label(CuckooKey *key, Oid value)
+{
+	EnumLabel  *label;
+	HeapTuple	tuple;
+	KeyString	string;
+
+	if (key->last_label != NULL && key->last_label->value == value)
+		return key->last_label;
+
+	if (key->labels == NULL)
+	{
+		HASHCTL		control;
+
+		memset(&control, 0, sizeof(control));
+		control.keysize = sizeof(Oid);
+		control.entrysize = sizeof(EnumLabel);
+		control.hcxt = key->mcxt;
+		key->labels = hash_create("cuckoo enum labels", 32, &control,
+								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+
+	label = hash_search(key->labels, &value, HASH_FIND, NULL);
+	if (label == NULL)
+	{
+		char	   *bytes;
+
+		tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
+		if (!HeapTupleIsValid(tuple))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+					 errmsg("invalid internal value for enum: %u", value)));
+		string.bytes =
+			NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
+		string.nbytes = strlen(string.bytes);
+		convert_string(&string);
+		bytes = MemoryContextAlloc(key->mcxt, string.nbytes + 1);
+		memcpy(bytes, string.bytes, string.nbytes);
+		if (string.converted != NULL)
+			pfree(string.converted);
+		ReleaseSysCache(tuple);
+
+		label = hash_search(key->labels, &value, HASH_ENTER, NULL);
+		label->nbytes = (uint32) string.nbytes;
+		label->bytes = bytes;
+	}
+
+	key->last_label = label;
+	return label;
+}
+
+/*
+ * string_key
+ *		Find the key bytes of a value of a string kind.
+ *
+ * They stay valid as long as the value and until string_key_free().
+ */
+static inline void
+string_key(CuckooKey *key, Datum value, KeyString *string)
+{
+	string->detoasted = NULL;
+	string->converted = NULL;
+
+	switch (key->kind)
+	{
+		case KEY_FIXED:
+			string->bytes = DatumGetPointer(value);
+			string->nbytes = key->typlen;
+			return;
+
+		case KEY_VARLENA:
+			varlena_string(value, string);
+			return;
+
+		case KEY_TEXT:
+			varlena_string(value, string);
+			break;
+
+		case KEY_BPCHAR:
+			varlena_string(value, string);
+			while (string->nbytes > 0 &&
+				   string->bytes[string->nbytes - 1] == ' ')
+				string->nbytes--;
+			break;
+
+		case KEY_NAME:
+			string->bytes = NameStr(*DatumGetName(value));
+			string->nbytes = strnlen(string->bytes, NAMEDATALEN);
+			break;
+
+		case KEY_CSTRING:
+			string->bytes = DatumGetCString(value);
+			string->nbytes = strlen(string->bytes);
+			break;
+
+		case KEY_CHAR:
+			char_string((uint8) DatumGetChar(value), string);
+			return;
+
+		case KEY_ENUM:
+			{
+				const EnumLabel *label = enum_label(key,
+													DatumGetObjectId(value));
+
+				string->bytes = label->bytes;
+				string->nbytes = label->nbytes;
+				return;
+			}
+
+		default:
+			elog(ERROR, "unexpected kind of filter key: %d", (int) key->kind);
+	}
+
+	convert_string(string);
+}
+
+static inline void
+string_key_free(const KeyString *string)
+{
+	if (string->converted != NULL)
+		pfree(string->converted);
+	if (string->detoasted != NULL)
+		pfree(string->detoasted);
+}
+
+/*-------------------------------------------------------------------------
+ * Everything else: appended to a buffer
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * store_int32, append_int32
+ *		The low 32 bits of a number, little-endian.
+ */
+static inline void
+store_int32(char *out, int64 number)
+{
+	uint8		bytes[8];
+
+	cuckoo_store_le64(bytes, (uint64) number);
+	memcpy(out, bytes, 4);
+}
+
+static inline void
+append_int32(StringInfo buf, int64 number)
+{
+	char		bytes[4];
+
+	store_int32(bytes, number);
+	appendBinaryStringInfo(buf, bytes, sizeof(bytes));
+}
+
+static inline void
+append_byte(StringInfo buf, int byte)
+{
+	appendStringInfoChar(buf, (char) byte);
+}
+
+/*
+ * begin_length, end_length
+ *		Put four bytes of length before what is appended between the two.
+ */
+static inline int
+begin_length(StringInfo buf)
+{
+	append_int32(buf, 0);
+	return buf->len;
+}
+
+static inline void
+end_length(StringInfo buf, int start)
+{
+	store_int32(buf->data + start - 4, buf->len - start);
+}
+
+/*
+ * append_element
+ *		One part of a composite key: its family, length and key bytes, or the
+ *		mark of a NULL.
+ */
+static void
+append_element(CuckooKey *key, Datum value, bool is_null, StringInfo buf)
+{
+	int			start;
+
+	if (is_null)
+	{
+		append_byte(buf, CUCKOO_FAMILY_NONE);
+		return;
+	}
+
+	append_byte(buf, key->family);
+	start = begin_length(buf);
+	append_key(key, value, buf);
+	end_length(buf, start);
+}
+
+/*
+ * numeric_int64
+ *		The value of a numeric that is an integer in the range of int64.
+ *
+ * digits are ndigits base-10000 digits of two bytes, highest first, without
+ * zeros at either end; the first counts 10000 ^ weight.  Returns false if the
+ * number has a fraction or is out of range.
+ */
+static bool
+numeric_int64(const uint8 *digits, int ndigits, int weight, bool is_negative,
+			  int64 *result)
+{
+	const uint64 limit = (uint64) PG_INT64_MAX + (is_negative ? 1 : 0);
+	uint64		number = 0;
+
+	if (ndigits == 0)
+	{
+		*result = 0;
+		return true;
+	}
+	if (ndigits > weight + 1 || weight > 4)
+		return false;
+
+	for (int i = 0; i <= weight; i++)
+	{
+		const uint64 digit = i < ndigits ?
+			(uint64) digits[2 * i] * 256 + digits[2 * i + 1] : 0;
+
+		if (number > (limit - digit) / NUMERIC_BASE)
+			return false;
+		number = number * NUMERIC_BASE + digit;
+	}
+
+	*result = (int64) (is_negative ? ~number + 1 : number);
+	return true;
+}
+
+/*
+ * append_numeric
+ *		The key of a numeric: that of the int64, else its canonical decimal.
+ *
+ * numeric_send() is the one stable view of a numeric from outside of
+ * numeric.c: ndigits, weight, sign, dscale and the digits, two bytes each and
+ * big-endian.  dscale, the number of digits shown, means nothing to "=".
+ */
+static void
+append_numeric(Datum value, StringInfo buf)
+{
+	bytea	   *const sent =
+		DatumGetByteaPP(DirectFunctionCall1(numeric_send, value));
+	const uint8 *const bytes = (const uint8 *) VARDATA_ANY(sent);
+	const uint8 *digits = bytes + NUMERIC_SEND_HEADER;
+	const int	sign = bytes[4] * 256 + bytes[5];
+	int			ndigits = bytes[0] * 256 + bytes[1];
+	int			weight = (int16) (bytes[2] * 256 + bytes[3]);
+	int64		number;
+
+	/* the server stores them like this anyway */
+	while (ndigits > 0 && digits[0] == 0 && digits[1] == 0)
+	{
+		digits += 2;
+		ndigits--;
+		weight--;
+	}
+	while (ndigits > 0 &&
+		   digits[2 * ndigits - 2] == 0 && digits[2 * ndigits - 1] == 0)
+		ndigits--;
+
+	if (sign == NUMERIC_SEND_NAN)
+		append_byte(buf, KEY_NUMERIC_NAN);
+	else if (sign == NUMERIC_SEND_PINF)
+		append_byte(buf, KEY_NUMERIC_PINF);
+	else if (sign == NUMERIC_SEND_NINF)
+		append_byte(buf, KEY_NUMERIC_NINF);
+	else if (numeric_int64(digits, ndigits, weight,
+						   sign == NUMERIC_SEND_NEG, &number))
+	{
+		uint8		key[8];
+
+		cuckoo_store_le64(key, (uint64) number);
+		appendBinaryStringInfo(buf, (const char *) key, sizeof(key));
+	}
+	else
+	{
+		append_byte(buf, sign == NUMERIC_SEND_NEG ?
+					KEY_NUMERIC_NEGATIVE : KEY_NUMERIC_POSITIVE);
+		append_int32(buf, weight);
+		for (int i = 0; i < ndigits; i++)
+		{
+			append_byte(buf, digits[2 * i + 1]);
+			append_byte(buf, digits[2 * i]);
+		}
+	}
+
+	pfree(sent);
+}
+
+/*
+ * append_bit
+ *		The number of bits, then the bits, first one highest, the last byte
+ *		filled up with zeros.
+ */
+static void
+append_bit(Datum value, StringInfo buf)
+{
+	VarBit	   *const bits = DatumGetVarBitP(value);
+
+	append_int32(buf, VARBITLEN(bits));
+	appendBinaryStringInfo(buf, (const char *) VARBITS(bits),
+						   VARBITBYTES(bits));
+
+	if ((Pointer) bits != DatumGetPointer(value))
+		pfree(bits);
+}
+
+/* A key of a jsonb object, in UTF-8, with its value. */
+typedef struct JsonPair
+{
+	KeyString	key;
+	JsonbValue	value;
+} JsonPair;
+
+static int
+compare_json_pairs(const void *a, const void *b)
+{
+	const KeyString *const left = &((const JsonPair *) a)->key;
+	const KeyString *const right = &((const JsonPair *) b)->key;
+	const int	order = memcmp(left->bytes, right->bytes,
+							   Min(left->nbytes, right->nbytes));
+
+	if (order != 0)
+		return order;
+	return left->nbytes < right->nbytes ? -1 : left->nbytes > right->nbytes;
+}
+
+static void
+append_string(const KeyString *string, StringInfo buf)
+{
+	append_int32(buf, (int64) string->nbytes);
+	appendBinaryStringInfo(buf, string->bytes, (int) string->nbytes);
+}
+
+static void
+json_string(const JsonbValue *value, KeyString *string)
+{
+	string->bytes = value->val.string.val;
+	string->nbytes = value->val.string.len;
+	string->detoasted = NULL;
+	convert_string(string);
+}
+
+static void
+append_json_value(const JsonbValue *value, StringInfo buf)
+{
+	KeyString	string;
+	int			start;
+
+	switch (value->type)
+	{
+		case jbvNull:
+			append_byte(buf, KEY_JSONB_NULL);
+			break;
+
+		case jbvBool:
+			append_byte(buf, value->val.boolean ?
+						KEY_JSONB_TRUE : KEY_JSONB_FALSE);
+			break;
+
+		case jbvNumeric:
+			append_byte(buf, KEY_JSONB_NUMBER);
+			start = begin_length(buf);
+			append_numeric(NumericGetDatum(value->val.numeric), buf);
+			end_length(buf, start);
+			break;
+
+		case jbvString:
+			json_string(value, &string);
+			append_byte(buf, KEY_JSONB_STRING);
+			append_string(&string, buf);
+			string_key_free(&string);
+			break;
+
+		case jbvBinary:
+			append_json_container(value->val.binary.data, buf);
+			break;
+
+		default:
+			elog(ERROR, "unexpected kind of jsonb value: %d",
+				 (int) value->type);
+	}
+}
+
+/*
+ * append_json_container
+ *		An array, object or lone scalar of a jsonb.
+ *
+ * jsonb keeps the keys of an object in an order of its own, which depends on
+ * their length in the server's encoding.  Here they are in the order of their
+ * UTF-8 bytes.
+ */
+static void
+append_json_container(JsonbContainer *container, StringInfo buf)
+{
+	JsonbIterator *iterator;
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	int			start;
+	int			nelements = 0;
+
+	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
+
+	iterator = JsonbIteratorInit(container);
+	token = JsonbIteratorNext(&iterator, &value, true);
+
+	if (token == WJB_BEGIN_ARRAY && value.val.array.rawScalar)
+	{
+		token = JsonbIteratorNext(&iterator, &value, true);
+		if (token != WJB_ELEM)
+			elog(ERROR, "unexpected jsonb token: %d", (int) token);
+		append_json_value(&value, buf);
+		pfree(iterator);
+	}
+	else if (token == WJB_BEGIN_ARRAY)
+	{
+		append_byte(buf, KEY_JSONB_ARRAY);
+		start = begin_length(buf);
+		while (JsonbIteratorNext(&iterator, &value, true) == WJB_ELEM)
+		{
+			append_json_value(&value, buf);
+			nelements++;
+		}
+		store_int32(buf->data + start - 4, nelements);
+	}
+	else if (token == WJB_BEGIN_OBJECT)
+	{
+		const int	npairs = value.val.object.nPairs;
+		JsonPair   *const pairs =
+			palloc_extended(((Size) npairs + 1) * sizeof(JsonPair),
+							MCXT_ALLOC_HUGE);
+
+		while (nelements < npairs)
+		{
+			token = JsonbIteratorNext(&iterator, &value, true);
+			if (token != WJB_KEY)
+				elog(ERROR, "unexpected jsonb token: %d", (int) token);
+			json_string(&value, &pairs[nelements].key);
+			token = JsonbIteratorNext(&iterator, &pairs[nelements].value,
+									  true);
+			if (token != WJB_VALUE)
+				elog(ERROR, "unexpected jsonb token: %d", (int) token);
+			nelements++;
+		}
+		pfree(iterator);
+		qsort(pairs, npairs, sizeof(JsonPair), compare_json_pairs);
+
+		append_byte(buf, KEY_JSONB_OBJECT);
+		append_int32(buf, npairs);
+		for (int i = 0; i < npairs; i++)
+		{
+			append_string(&pairs[i].key, buf);
+			append_json_value(&pairs[i].value, buf);
+			string_key_free(&pairs[i].key);
+		}
+		pfree(pairs);
+	}
+	else
+		elog(ERROR, "unexpected jsonb token: %d", (int) token);
+}
+
+/*
+ * append_array
+ *		Number of dimensions, length and lower bound of each, then the
+ *		elements.
+ */
+static void
+append_array(CuckooKey *key, Datum value, StringInfo buf)
+{
+	ArrayType  *const array = DatumGetArrayTypeP(value);
+	const int	ndims = ARR_NDIM(array);
+	CuckooKey  *const element = key->element;
+	ArrayMetaState meta;
+	ArrayIterator iterator;
+	Datum		item;
+	bool		is_null;
+
+	append_int32(buf, ndims);
+	for (int i = 0; i < ndims; i++)
+	{
+		append_int32(buf, ARR_DIMS(array)[i]);
+		append_int32(buf, ARR_LBOUND(array)[i]);
+	}
+
+	if (ndims > 0)
+	{
+		memset(&meta, 0, sizeof(meta));
+		meta.element_type = ARR_ELEMTYPE(array);
+		meta.typlen = element->typlen;
+		meta.typbyval = element->typbyval;
+		meta.typalign = element->typalign;
+
+		iterator = array_create_iterator(array, 0, &meta);
+		while (array_iterate(iterator, &item, &is_null))
+		{
+			CHECK_FOR_INTERRUPTS();
+			append_element(element, item, is_null, buf);
+		}
+		array_free_iterator(iterator);
+	}
+
+	if ((Pointer) array != DatumGetPointer(value))
+		pfree(array);
+}
+
+/*
+ * layout_matches
+ *		Is this the row type the layout was made for, and unchanged since?
+ */
+static bool
+layout_matches(const RecordLayout *layout, TupleDesc tupdesc)
+{
+	if (layout->typid != tupdesc->tdtypeid ||
+		layout->typmod != tupdesc->tdtypmod ||
+		layout->natts != tupdesc->natts)
+		return false;
+
+	for (int i = 0; i < layout->natts; i++)
+	{
+		const FormData_pg_attribute *att = TupleDescAttr(tupdesc, i);
+
+		if (att->attisdropped ? layout->fields[i] != NULL :
+			(layout->fields[i] == NULL ||
+			 layout->types[i] != att->atttypid ||
+			 layout->collations[i] != att->attcollation))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * record_layout
+ *		The keys of the fields of a row type.
+ *
+ * All fields are resolved, also one that is NULL in this record: whether a
+ * type is accepted does not depend on the data.
+ */
+static RecordLayout *
+record_layout(CuckooKey *key, TupleDesc tupdesc)
+{
+	RecordLayout *layout = key->layout;
+	MemoryContext mcxt;
+	const int	natts = tupdesc->natts;
+
+	if (layout != NULL && layout_matches(layout, tupdesc))
+		return layout;
+
+	/* forget the old one first, lest an error leave half of a new one */
+	if (layout != NULL)
+	{
+		key->layout = NULL;
+		MemoryContextDelete(layout->mcxt);
+	}
+
+	mcxt = AllocSetContextCreate(key->mcxt, "cuckoo record layout",
+								 ALLOCSET_SMALL_SIZES);
+	layout = MemoryContextAllocZero(mcxt, sizeof(RecordLayout));
+	layout->mcxt = mcxt;
+	layout->typid = tupdesc->tdtypeid;
+	layout->typmod = tupdesc->tdtypmod;
+	layout->natts = natts;
+	layout->types = MemoryContextAllocZero(mcxt, (natts + 1) * sizeof(Oid));
+	layout->collations = MemoryContextAllocZero(mcxt,
+												(natts + 1) * sizeof(Oid));
+	layout->fields = MemoryContextAllocZero(mcxt,
+											(natts + 1) * sizeof(CuckooKey *));
+	layout->values = MemoryContextAllocZero(mcxt, (natts + 1) * sizeof(Datum));
+	layout->nulls = MemoryContextAllocZero(mcxt, (natts + 1) * sizeof(bool));
+
+	for (int i = 0; i < natts; i++)
+	{
+		const FormData_pg_attribute *att = TupleDescAttr(tupdesc, i);
+
+		if (att->attisdropped)
+			continue;
+		layout->types[i] = att->atttypid;
+		layout->collations[i] = att->attcollation;
+		layout->fields[i] = cuckoo_key_for_type(att->atttypid,
+												att->attcollation, mcxt);
+		layout->nfields++;
+	}
+
+	key->layout = layout;
+	return layout;
+}
+
+/*
+ * append_record
+ *		Number of fields, then the fields, dropped columns left out.
+ *
+ * A record says itself of which row type it is; an anonymous one can be of
+ * another in every row.
+ */
+static void
+append_record(CuckooKey *key, Datum value, StringInfo buf)
+{
+	HeapTupleHeader const header = DatumGetHeapTupleHeader(value);
+	TupleDesc	tupdesc;
+	RecordLayout *layout;
+	HeapTupleData tuple;
+
+	tupdesc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),
+									 HeapTupleHeaderGetTypMod(header));
+	layout = record_layout(key, tupdesc);
+
+	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = header;
+	heap_deform_tuple(&tuple, tupdesc, layout->values, layout->nulls);
+
+	append_int32(buf, layout->nfields);
+	for (int i = 0; i < layout->natts; i++)
+	{
+		if (layout->fields[i] != NULL)
+			append_element(layout->fields[i], layout->values[i],
+						   layout->nulls[i], buf);
+	}
+
+	ReleaseTupleDesc(tupdesc);
+	if ((Pointer) header != DatumGetPointer(value))
+		pfree(header);
+}
+
+/*
+ * append_range
+ *		A byte of flags, then the bounds that are finite, the lower one first.
+ *
+ * The ranges of discrete types are in canonical form already.
+ */
+static void
+append_range(CuckooKey *key, Datum value, StringInfo buf)
+{
+	RangeType  *const range = DatumGetRangeTypeP(value);
+	RangeBound	lower;
+	RangeBound	upper;
+	bool		is_empty;
+	int			flags = 0;
+
+	range_deserialize(key->typcache, range, &lower, &upper, &is_empty);
+
+	if (is_empty)
+		append_byte(buf, KEY_RANGE_EMPTY);
+	else
+	{
+		if (lower.infinite)
+			flags |= KEY_RANGE_LOWER_INF;
+		else if (lower.inclusive)
+			flags |= KEY_RANGE_LOWER_INC;
+		if (upper.infinite)
+			flags |= KEY_RANGE_UPPER_INF;
+		else if (upper.inclusive)
+			flags |= KEY_RANGE_UPPER_INC;
+		append_byte(buf, flags);
+
+		if (!lower.infinite)
+			append_element(key->element, lower.val, false, buf);
+		if (!upper.infinite)
+			append_element(key->element, upper.val, false, buf);
+	}
+
+	if ((Pointer) range != DatumGetPointer(value))
+		pfree(range);
+}
+
+/*
+ * append_multirange
+ *		Number of ranges, then the ranges, which are in canonical form already.
+ */
+static void
+append_multirange(CuckooKey *key, Datum value, StringInfo buf)
+{
+	MultirangeType *const multirange = DatumGetMultirangeTypeP(value);
+	RangeType **ranges;
+	int32		nranges;
+
+	multirange_deserialize(key->typcache->rngtype, multirange,
+						   &nranges, &ranges);
+
+	append_int32(buf, nranges);
+	for (int i = 0; i < nranges; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		append_element(key->element, RangeTypePGetDatum(ranges[i]), false,
+					   buf);
+		pfree(ranges[i]);
+	}
+
+	if (ranges != NULL)
+		pfree(ranges);
+	if ((Pointer) multirange != DatumGetPointer(value))
+		pfree(multirange);
+}
+
+/*
+ * append_key
+ *		Append the key bytes of a value of any kind.
+ */
+static void
+append_key(CuckooKey *key, Datum value, StringInfo buf)
+{
+	check_stack_depth();
+
+	if (key->kind <= KEY_LAST_SMALL)
+	{
+		uint8		bytes[SMALL_KEY_BYTES];
+		const int	nbytes = small_key(key->kind, value, bytes);
+
+		appendBinaryStringInfo(buf, (const char *) bytes, nbytes);
+		return;
+	}
+
+	if (key->kind <= KEY_LAST_STRING)
+	{
+		KeyString	string;
+
+		string_key(key, value, &string);
+		appendBinaryStringInfo(buf, string.bytes, (int) string.nbytes);
+		string_key_free(&string);
+		return;
+	}
+
+	switch (key->kind)
+	{
+		case KEY_NUMERIC:
+			append_numeric(value, buf);
+			break;
+
+		case KEY_BIT:
+			append_bit(value, buf);
+			break;
+
+		case KEY_JSONB:
+			{
+				Jsonb	   *const jsonb = DatumGetJsonbP(value);
+
+				append_json_container(&jsonb->root, buf);
+				if ((Pointer) jsonb != DatumGetPointer(value))
+					pfree(jsonb);
+				break;
+			}
+
+		case KEY_ARRAY:
+			append_array(key, value, buf);
+			break;
+
+		case KEY_RECORD:
+			append_record(key, value, buf);
+			break;
+
+		case KEY_RANGE:
+			append_range(key, value, buf);
+			break;
+
+		case KEY_MULTIRANGE:
+			append_multirange(key, value, buf);
+			break;
+
+		default:
+			elog(ERROR, "unexpected kind of filter key: %d", (int) key->kind);
+	}
+}
+
+/*-------------------------------------------------------------------------
+ * The hash
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * buffer_hash
+ *		The hash of a key that has to be put together first.
+ *
+ * All of it happens in the scratch context.  Should it end with an error, the
+ * context is emptied by the next call or goes with its parent.
+ */
+static uint64
+buffer_hash(CuckooKey *key, Datum value, uint64 seed)
+{
+	MemoryContext caller;
+	StringInfoData buf;
+	uint64		hash;
+
+	if (key->scratch == NULL)
+		key->scratch = AllocSetContextCreate(key->mcxt, "cuckoo key",
+											 ALLOCSET_DEFAULT_SIZES);
+
+	MemoryContextReset(key->scratch);
+	caller = MemoryContextSwitchTo(key->scratch);
+	initStringInfo(&buf);
+	append_key(key, value, &buf);
+	hash = cuckoo_hash(buf.data, buf.len, seed);
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(key->scratch);
+
+	return hash;
+}
+
+/*
+ * cuckoo_key_hash
+ *		The hash of a value.
+ */
+uint64
+cuckoo_key_hash(CuckooKey *key, Datum value, uint64 seed)
+{
+	if (key->kind <= KEY_LAST_SMALL)
+	{
+		uint8		bytes[SMALL_KEY_BYTES];
+		const int	nbytes = small_key(key->kind, value, bytes);
+
+		return cuckoo_hash(bytes, nbytes, seed);
+	}
+
+	if (key->kind <= KEY_LAST_STRING)
+	{
+		KeyString	string;
+		uint64		hash;
+
+		string_key(key, value, &string);
+		hash = cuckoo_hash(string.bytes, string.nbytes, seed);
+		string_key_free(&string);
+		return hash;
+	}
+
+	return buffer_hash(key, value, seed);
+}

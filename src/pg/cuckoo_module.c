@@ -1,0 +1,162 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_module.c
+ *		The module, and how the core meets the server.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "cuckoo_pg.h"
+
+PG_MODULE_MAGIC;
+
+/*
+ * Images are allocated with a varlena length before them, in the current
+ * memory context: what the core returns is a datum without further copying.
+ */
+static void *
+host_alloc(void *context, size_t bytes)
+{
+	return (char *) palloc(VARHDRSZ + bytes) + VARHDRSZ;
+}
+
+static void
+host_release(void *context, void *memory)
+{
+	pfree((char *) memory - VARHDRSZ);
+}
+
+static void
+host_poll(void *context)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+const CuckooHost cuckoo_host = {
+	host_alloc, host_release, host_poll, NULL
+};
+
+/*
+ * cuckoo_open
+ *		Open a detoasted filter for reading.
+ *
+ * filter refers to the bytes of datum, which must not be changed through it.
+ */
+void
+cuckoo_open(CuckooFilter *filter, const struct varlena *datum)
+{
+	const uint8 *const image = (const uint8 *) VARDATA_ANY(datum);
+	const size_t image_bytes = VARSIZE_ANY_EXHDR(datum);
+	const CuckooStatus status = cuckoo_image_open(filter, image, image_bytes);
+
+	if (unlikely(status != CUCKOO_OK))
+		cuckoo_image_error(status, image, image_bytes, ERRCODE_DATA_CORRUPTED,
+						   "cuckoo filter is corrupted", NULL);
+}
+
+/*
+ * cuckoo_open_copy
+ *		Open a copy of a filter that may be changed.
+ */
+void
+cuckoo_open_copy(CuckooFilter *filter, Datum datum)
+{
+	cuckoo_open(filter, PG_DETOAST_DATUM_COPY(datum));
+}
+
+/*
+ * cuckoo_filter_datum
+ *		Make a datum of a filter whose image came from cuckoo_host.
+ */
+struct varlena *
+cuckoo_filter_datum(CuckooFilter *filter)
+{
+	struct varlena *const datum =
+		(struct varlena *) (filter->image - VARHDRSZ);
+
+	cuckoo_image_store_header(filter);
+	SET_VARSIZE(datum, VARHDRSZ + filter->image_bytes);
+	return datum;
+}
+
+/*
+ * cuckoo_capacity_from_float8
+ *		A capacity as users give it: at least 1, a fraction rounded up.
+ */
+uint64
+cuckoo_capacity_from_float8(float8 capacity)
+{
+	if (!(capacity > 0.0 && capacity <= (float8) CUCKOO_MAX_CAPACITY))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("capacity must be between 1 and %llu",
+						(unsigned long long) CUCKOO_MAX_CAPACITY)));
+	return (uint64) ceil(capacity);
+}
+
+/*
+ * cuckoo_rate_from_float8
+ *		A false positive rate as users give it, as the core takes it.
+ *
+ * Scaling by a power of two and cutting off the fraction round nothing that
+ * another machine could round differently.
+ */
+uint64
+cuckoo_rate_from_float8(float8 fpr)
+{
+	if (!(fpr > 0.0 && fpr < 1.0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("false positive rate must be greater than 0 and less than 1"),
+				 errhint("1 %% is 0.01.")));
+	return (uint64) ldexp(fpr, CUCKOO_RATE_BITS);
+}
+
+/*
+ * cuckoo_parameters
+ *		Check the parameters of a new filter.
+ *
+ * An error is raised if any is out of range, or if no filter can have them
+ * together.
+ */
+void
+cuckoo_parameters(CuckooParameters *parameters, float8 capacity, float8 fpr,
+				  int32 max_copies, int64 seed)
+{
+	CuckooFilter filter;
+	CuckooStatus status;
+
+	parameters->capacity = cuckoo_capacity_from_float8(capacity);
+	parameters->rate = cuckoo_rate_from_float8(fpr);
+	if (max_copies < 1 || max_copies > CUCKOO_MAX_COPIES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_copies must be between 1 and %d",
+						CUCKOO_MAX_COPIES)));
+	parameters->max_copies = max_copies;
+	parameters->seed = (uint64) seed;
+
+	status = cuckoo_set_new(&filter, parameters, NULL);
+	if (status != CUCKOO_OK)
+		cuckoo_parameter_error(status, capacity, fpr);
+}
+
+/*
+ * cuckoo_new
+ *		An empty filter of parameters that have been checked.
+ */
+void
+cuckoo_new(CuckooFilter *filter, const CuckooParameters *parameters)
+{
+	const CuckooStatus status = cuckoo_set_new(filter, parameters,
+											   &cuckoo_host);
+
+	if (status != CUCKOO_OK)
+		elog(ERROR, "unexpected result of making a cuckoo filter: %s",
+			 cuckoo_status_reason(status));
+}

@@ -1,0 +1,72 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_pg.h
+ *		What the files of the PostgreSQL glue share.
+ *
+ * Include it after postgres.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_PG_H
+#define CUCKOO_PG_H
+
+#include "fmgr.h"
+
+#include "../core/cuckoo_set.h"
+#include "cuckoo_key.h"
+#include "pg_compat.h"
+
+/* Detoasted, but perhaps with a short header and unaligned. */
+#define DatumGetCuckooFilterP(d)	PG_DETOAST_DATUM_PACKED(d)
+#define PG_GETARG_CUCKOOFILTER_P(n) DatumGetCuckooFilterP(PG_GETARG_DATUM(n))
+
+/* A filter that the host of this file allocated, as the result of a call. */
+#define PG_RETURN_CUCKOOFILTER_P(x) PG_RETURN_POINTER(cuckoo_filter_datum(x))
+
+/* Defaults of the parameters of a filter, in SQL and in aggregates. */
+#define CUCKOO_DEFAULT_FPR			0.01
+#define CUCKOO_DEFAULT_MAX_COPIES	CUCKOO_MAX_COPIES
+#define CUCKOO_DEFAULT_SEED			0
+
+/* What a value is used for, to say it in an error. */
+typedef enum CuckooUse
+{
+	CUCKOO_USE_ADD,
+	CUCKOO_USE_PROBE,
+	CUCKOO_USE_REMOVE
+} CuckooUse;
+
+/* cuckoo_module.c */
+extern const CuckooHost cuckoo_host;
+extern void cuckoo_open(CuckooFilter *filter, const struct varlena *datum);
+extern void cuckoo_open_copy(CuckooFilter *filter, Datum datum);
+extern struct varlena *cuckoo_filter_datum(CuckooFilter *filter);
+extern void cuckoo_parameters(CuckooParameters *parameters, float8 capacity,
+							  float8 fpr, int32 max_copies, int64 seed);
+extern void cuckoo_new(CuckooFilter *filter,
+					   const CuckooParameters *parameters);
+extern uint64 cuckoo_capacity_from_float8(float8 capacity);
+extern uint64 cuckoo_rate_from_float8(float8 fpr);
+
+/* cuckoo_error.c */
+extern void cuckoo_image_error(CuckooStatus status, const uint8 *image,
+							   size_t image_bytes, int sqlerrcode,
+							   const char *message, struct Node *escontext);
+extern void pg_attribute_noreturn() cuckoo_add_error(CuckooStatus status,
+													 const CuckooFilter *filter);
+extern void pg_attribute_noreturn() cuckoo_build_error(CuckooStatus status,
+													   uint64 nvalues,
+													   uint64 capacity);
+extern void pg_attribute_noreturn() cuckoo_parameter_error(CuckooStatus status,
+														   float8 capacity,
+														   float8 fpr);
+extern void pg_attribute_noreturn() cuckoo_resize_error(CuckooStatus status,
+														const CuckooFilter *filter,
+														uint64 capacity,
+														uint64 rate);
+extern void pg_attribute_noreturn() cuckoo_family_error(CuckooFamily held,
+														CuckooFamily given,
+														CuckooUse use);
+extern void cuckoo_require_removable(const CuckooFilter *filter);
+
+#endif							/* CUCKOO_PG_H */

@@ -1,0 +1,45 @@
+/*-------------------------------------------------------------------------
+ *
+ * pg_compat.h
+ *		What differs between the server's major versions, 15 to 19.
+ *
+ * Every PG_VERSION_NUM test of the project is in this file.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PG_COMPAT_H
+#define PG_COMPAT_H
+
+#include "common/base64.h"
+
+/*
+ * 16: the VARDATA() family left postgres.h for a header of its own, and input
+ * functions can report errors without raising them.  In 15 a caller that
+ * wants that does not exist, so they are raised.
+ */
+#if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
+#include "varatt.h"
+#else
+#define ereturn(context, dummy_value, ...) \
+	do { \
+		Assert((context) == NULL); \
+		ereport(ERROR, __VA_ARGS__); \
+		return dummy_value; \
+	} while (0)
+#endif
+
+/* 18: base64 takes bytes, no longer chars. */
+#if PG_VERSION_NUM >= 180000
+#define cuckoo_b64_encode(src, len, dst, dstlen) \
+	pg_b64_encode((const uint8 *) (src), (len), (dst), (dstlen))
+#define cuckoo_b64_decode(src, len, dst, dstlen) \
+	pg_b64_decode((src), (len), (uint8 *) (dst), (dstlen))
+#else
+#define cuckoo_b64_encode(src, len, dst, dstlen) \
+	pg_b64_encode((const char *) (src), (len), (dst), (dstlen))
+#define cuckoo_b64_decode(src, len, dst, dstlen) \
+	pg_b64_decode((src), (len), (char *) (dst), (dstlen))
+#endif
+
+#endif							/* PG_COMPAT_H */
