@@ -19,6 +19,7 @@ CORE_OBJS = \
 	src/core/cuckoo_table.o
 PG_OBJS = \
 	src/pg/cuckoo_agg.o \
+	src/pg/cuckoo_collect.o \
 	src/pg/cuckoo_error.o \
 	src/pg/cuckoo_func.o \
 	src/pg/cuckoo_io.o \
@@ -38,6 +39,7 @@ CORE_HEADERS = \
 	src/core/cuckoo_status.h \
 	src/core/cuckoo_table.h
 PG_HEADERS = \
+	src/pg/cuckoo_collect.h \
 	src/pg/cuckoo_key.h \
 	src/pg/cuckoo_pg.h \
 	src/pg/pg_compat.h

@@ -157,72 +157,175 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
 COMMENT ON FUNCTION cf_check(cuckoofilter) IS 'what is wrong with a stored filter; no row if it is sound';
 
 --
--- Aggregate
+-- Aggregates.  Their support functions are not to be called directly; they are
+-- not STRICT since an aggregate may have seen no row, or only NULL.
 --
 
 CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible) RETURNS pg_catalog.internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible) IS 'transition function of cf_agg: not to be called directly';
+COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible) IS 'transition function of cf_agg';
 
 CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8) RETURNS pg_catalog.internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8) IS 'transition function of cf_agg: not to be called directly';
+COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8) IS 'transition function of cf_agg';
 
 CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8) RETURNS pg_catalog.internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8) IS 'transition function of cf_agg: not to be called directly';
+COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8) IS 'transition function of cf_agg';
 
 CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4) RETURNS pg_catalog.internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4) IS 'transition function of cf_agg: not to be called directly';
+COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4) IS 'transition function of cf_agg';
 
 CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4, seed pg_catalog.int8) RETURNS pg_catalog.internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'transition function of cf_agg: not to be called directly';
+COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'transition function of cf_agg';
+
+CREATE FUNCTION cf_bag_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_bag_agg_transition(pg_catalog.internal, pg_catalog.anycompatible) IS 'transition function of cf_bag_agg';
+
+CREATE FUNCTION cf_bag_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_bag_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8) IS 'transition function of cf_bag_agg';
+
+CREATE FUNCTION cf_bag_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_bag_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8) IS 'transition function of cf_bag_agg';
+
+CREATE FUNCTION cf_bag_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_bag_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4) IS 'transition function of cf_bag_agg';
+
+CREATE FUNCTION cf_bag_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4, seed pg_catalog.int8) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_bag_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'transition function of cf_bag_agg';
+
+CREATE FUNCTION cf_agg_combine(state pg_catalog.internal, other pg_catalog.internal) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_combine(pg_catalog.internal, pg_catalog.internal) IS 'combine function of cf_agg and cf_bag_agg';
+
+CREATE FUNCTION cf_agg_serialize(state pg_catalog.internal) RETURNS pg_catalog.bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_serialize(pg_catalog.internal) IS 'serialization function of cf_agg and cf_bag_agg';
+
+CREATE FUNCTION cf_agg_deserialize(bytes pg_catalog.bytea, pg_catalog.internal) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_deserialize(pg_catalog.bytea, pg_catalog.internal) IS 'deserialization function of cf_agg and cf_bag_agg';
 
 CREATE FUNCTION cf_agg_final(state pg_catalog.internal) RETURNS cuckoofilter
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION cf_agg_final(pg_catalog.internal) IS 'final function of cf_agg: not to be called directly';
+COMMENT ON FUNCTION cf_agg_final(pg_catalog.internal) IS 'final function of cf_agg and cf_bag_agg';
 
 CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible) (
 	SFUNC = cf_agg_transition,
 	STYPE = pg_catalog.internal,
 	FINALFUNC = cf_agg_final,
+	COMBINEFUNC = cf_agg_combine,
+	SERIALFUNC = cf_agg_serialize,
+	DESERIALFUNC = cf_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible) IS 'filter of the different values, fitted to them';
+COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible) IS 'filter of the different values, each once, fitted to them';
 
 CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8) (
 	SFUNC = cf_agg_transition,
 	STYPE = pg_catalog.internal,
 	FINALFUNC = cf_agg_final,
+	COMBINEFUNC = cf_agg_combine,
+	SERIALFUNC = cf_agg_serialize,
+	DESERIALFUNC = cf_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8) IS 'filter of the different values, for capacity values';
+COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8) IS 'filter of the different values, each once, for capacity values';
 
 CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8) (
 	SFUNC = cf_agg_transition,
 	STYPE = pg_catalog.internal,
 	FINALFUNC = cf_agg_final,
+	COMBINEFUNC = cf_agg_combine,
+	SERIALFUNC = cf_agg_serialize,
+	DESERIALFUNC = cf_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8) IS 'filter of the different values, for capacity values, with a false positive rate of at most fpr';
+COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8) IS 'filter of the different values, each once, for capacity values, with a false positive rate of at most fpr';
 
 CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4) (
 	SFUNC = cf_agg_transition,
 	STYPE = pg_catalog.internal,
 	FINALFUNC = cf_agg_final,
+	COMBINEFUNC = cf_agg_combine,
+	SERIALFUNC = cf_agg_serialize,
+	DESERIALFUNC = cf_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4) IS 'filter of the different values, for capacity values, with a rate of at most fpr and up to max_copies of each';
+COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4) IS 'filter of the different values, each once, for capacity values, with a rate of at most fpr and up to max_copies of each';
 
 CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4, seed pg_catalog.int8) (
 	SFUNC = cf_agg_transition,
 	STYPE = pg_catalog.internal,
 	FINALFUNC = cf_agg_final,
+	COMBINEFUNC = cf_agg_combine,
+	SERIALFUNC = cf_agg_serialize,
+	DESERIALFUNC = cf_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'filter of the different values, for capacity values, with a rate of at most fpr, up to max_copies of each, and a seed';
+COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'filter of the different values, each once, for capacity values, with a rate of at most fpr, up to max_copies of each, and a seed';
+
+CREATE AGGREGATE cf_bag_agg(value pg_catalog.anycompatible) (
+	SFUNC = cf_bag_agg_transition,
+	STYPE = pg_catalog.internal,
+	FINALFUNC = cf_agg_final,
+	COMBINEFUNC = cf_agg_combine,
+	SERIALFUNC = cf_agg_serialize,
+	DESERIALFUNC = cf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_bag_agg(pg_catalog.anycompatible) IS 'filter of all values, each as often as it comes, fitted to them';
+
+CREATE AGGREGATE cf_bag_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8) (
+	SFUNC = cf_bag_agg_transition,
+	STYPE = pg_catalog.internal,
+	FINALFUNC = cf_agg_final,
+	COMBINEFUNC = cf_agg_combine,
+	SERIALFUNC = cf_agg_serialize,
+	DESERIALFUNC = cf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_bag_agg(pg_catalog.anycompatible, pg_catalog.float8) IS 'filter of all values, each as often as it comes, for capacity values';
+
+CREATE AGGREGATE cf_bag_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8) (
+	SFUNC = cf_bag_agg_transition,
+	STYPE = pg_catalog.internal,
+	FINALFUNC = cf_agg_final,
+	COMBINEFUNC = cf_agg_combine,
+	SERIALFUNC = cf_agg_serialize,
+	DESERIALFUNC = cf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_bag_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8) IS 'filter of all values, each as often as it comes, for capacity values, with a false positive rate of at most fpr';
+
+CREATE AGGREGATE cf_bag_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4) (
+	SFUNC = cf_bag_agg_transition,
+	STYPE = pg_catalog.internal,
+	FINALFUNC = cf_agg_final,
+	COMBINEFUNC = cf_agg_combine,
+	SERIALFUNC = cf_agg_serialize,
+	DESERIALFUNC = cf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_bag_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4) IS 'filter of all values, each as often as it comes, for capacity values, with a rate of at most fpr and up to max_copies of each';
+
+CREATE AGGREGATE cf_bag_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4, seed pg_catalog.int8) (
+	SFUNC = cf_bag_agg_transition,
+	STYPE = pg_catalog.internal,
+	FINALFUNC = cf_agg_final,
+	COMBINEFUNC = cf_agg_combine,
+	SERIALFUNC = cf_agg_serialize,
+	DESERIALFUNC = cf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_bag_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'filter of all values, each as often as it comes, for capacity values, with a rate of at most fpr, up to max_copies of each, and a seed';
 
 --
 -- Operators

@@ -17,8 +17,11 @@
  */
 #define SMALL_TABLE_BUCKETS		1024
 
-/* Keys placed between two polls. */
-#define POLL_KEYS				4096
+/* Keys of a build that are fetched at a time. */
+#define BUILD_BATCH				1024
+
+/* Buckets re-placed between two polls. */
+#define POLL_BUCKETS			4096
 
 /*
  * list_limit
@@ -119,8 +122,8 @@ double_table(const CuckooFilter *filter, CuckooFilter *doubled,
 }
 
 /*
- * make_room
- *		Make a table in which an add that found no room may find some.
+ * choose_remedy
+ *		What to do about a table in which an add has found no room.
  *
  * Many hot values do not fit with three or four copies each: they are what
  * fails a table below three quarters of its slots if one entry in eight is a
@@ -128,35 +131,55 @@ double_table(const CuckooFilter *filter, CuckooFilter *doubled,
  * loses are copies that adding and removing did not change any more.
  *
  * Otherwise the table is doubled, as long as the capacity is not reached.
+ *
+ * Returns CUCKOO_OK with *lower_copies set, or why neither will help.
+ */
+static CuckooStatus
+choose_remedy(const CuckooFilter *table, bool *lower_copies,
+			  const CuckooHost *host)
+{
+	const uint64_t nslots = cuckoo_image_nslots(table);
+
+	*lower_copies = table->max_copies > 2 &&
+		4 * table->nentries < 3 * nslots &&
+		8 * cuckoo_table_copies_above(table, 2, host) >= table->nentries;
+	if (*lower_copies)
+		return CUCKOO_OK;
+
+	if (table->nentries >= table->capacity)
+		return CUCKOO_FULL;
+	if (cuckoo_geometry_nbuckets(&table->geometry) > SMALL_TABLE_BUCKETS &&
+		4 * table->nentries < nslots)
+		return CUCKOO_COLLIDING;
+	if (table->packing.fp_bits == CUCKOO_MIN_FP_BITS)
+		return CUCKOO_FULL;
+	return CUCKOO_OK;
+}
+
+/*
+ * make_room
+ *		Make a table in which an add that found no room may find some.
  */
 static CuckooStatus
 make_room(const CuckooFilter *filter, CuckooFilter *roomier,
 		  const CuckooHost *host)
 {
-	const uint64_t nslots = cuckoo_image_nslots(filter);
+	bool		lower_copies;
+	CuckooStatus status = choose_remedy(filter, &lower_copies, host);
 
-	if (filter->max_copies > 2 && 4 * filter->nentries < 3 * nslots &&
-		8 * cuckoo_table_copies_above(filter, 2, host) >= filter->nentries)
-	{
-		const CuckooStatus status = cuckoo_set_copy(filter, roomier, host);
-
-		if (status == CUCKOO_OK)
-		{
-			roomier->max_copies--;
-			cuckoo_table_drop_copies(roomier, host);
-			cuckoo_image_assert_check(roomier);
-		}
+	if (status != CUCKOO_OK)
 		return status;
-	}
+	if (!lower_copies)
+		return double_table(filter, roomier, host);
 
-	if (filter->nentries >= filter->capacity)
-		return CUCKOO_FULL;
-	if (cuckoo_geometry_nbuckets(&filter->geometry) > SMALL_TABLE_BUCKETS &&
-		4 * filter->nentries < nslots)
-		return CUCKOO_COLLIDING;
-	if (filter->packing.fp_bits == CUCKOO_MIN_FP_BITS)
-		return CUCKOO_FULL;
-	return double_table(filter, roomier, host);
+	status = cuckoo_set_copy(filter, roomier, host);
+	if (status == CUCKOO_OK)
+	{
+		roomier->max_copies--;
+		cuckoo_table_drop_copies(roomier, host);
+		cuckoo_image_assert_check(roomier);
+	}
+	return status;
 }
 
 /*
@@ -443,84 +466,61 @@ cuckoo_set_contains_batch(const CuckooFilter *filter, const uint64_t *hashes,
 
 /*
  * fill_table
- *		Place hashes, given by their build keys, in an empty table.
+ *		Place the hashes of a source in an empty table.
  *
  * Returns CUCKOO_NO_ROOM if one of them finds no place.
  */
 static CuckooStatus
-fill_table(CuckooFilter *table, const uint64_t *keys, size_t nkeys,
+fill_table(CuckooFilter *table, const CuckooKeySource *source,
 		   const CuckooHost *host)
 {
-	for (size_t i = 0; i < nkeys; i++)
-	{
-		const uint64_t hash = cuckoo_build_key_hash(keys[i]);
+	uint64_t	keys[BUILD_BATCH];
+	size_t		nkeys;
 
-		if (i % POLL_KEYS == 0)
-			cuckoo_poll(host);
-		if (cuckoo_table_add(table, cuckoo_table_hash_address(table, hash)) ==
-			CUCKOO_NO_ROOM)
-			return CUCKOO_NO_ROOM;
+	source->rewind(source->context);
+	while ((nkeys = source->next(source->context, keys, BUILD_BATCH)) > 0)
+	{
+		cuckoo_poll(host);
+		for (size_t i = 0; i < nkeys; i++)
+		{
+			const uint64_t hash = cuckoo_build_key_hash(keys[i]);
+
+			if (cuckoo_table_add(table,
+								 cuckoo_table_hash_address(table, hash)) ==
+				CUCKOO_NO_ROOM)
+				return CUCKOO_NO_ROOM;
+		}
 	}
 	return CUCKOO_OK;
 }
 
 /*
- * build_list
- *		Make a list of hashes given by their build keys.
+ * build_table
+ *		Make a table of the hashes of a source.
+ *
+ * The first one tried is the smallest that the sizing gives so many entries.
+ * A table that does not take them all is filled anew after the remedy that an
+ * add would choose: the next larger one, or the same with fewer copies.
  */
 static CuckooStatus
-build_list(CuckooFilter *filter, const uint64_t *keys, size_t nkeys,
-		   const CuckooHost *host)
+build_table(CuckooFilter *filter, const CuckooKeySource *source,
+			uint64_t nkeys, const CuckooHost *host)
 {
-	const CuckooStatus status = make_list(filter, 8 * nkeys, host);
-
-	if (status != CUCKOO_OK)
-		return status;
-	for (size_t i = 0; i < nkeys; i++)
-		cuckoo_list_insert(filter, cuckoo_build_key_hash(keys[i]));
-	cuckoo_image_assert_check(filter);
-	return CUCKOO_OK;
-}
-
-/*
- * cuckoo_set_build
- *		Make a filter of many different hashes at once.
- *
- * keys are their cuckoo_build_key(), ascending, each once.  The result depends
- * on nothing but them and the parameters.  The table is the smallest that the
- * sizing gives so many entries; if it does not take them all, the next larger
- * one is filled anew.
- *
- * Returns what cuckoo_set_add() returns, or cuckoo_set_new().
- */
-CuckooStatus
-cuckoo_set_build(CuckooFilter *filter, const CuckooParameters *parameters,
-				 const uint64_t *keys, size_t nkeys, const CuckooHost *host)
-{
-	CuckooStatus status = declare(filter, parameters);
-	int			index_bits;
-
-	if (status != CUCKOO_OK)
-		return status;
-
-	if (filter->capacity < CUCKOO_MIN_TABLE_CAPACITY)
-		return nkeys > filter->capacity ? CUCKOO_FULL :
-			build_list(filter, keys, nkeys, host);
-	if (nkeys <= list_limit(&filter->geometry) && nkeys <= filter->capacity)
-		return build_list(filter, keys, nkeys, host);
-
 	/* beyond its capacity a filter does not grow: the last size is its own */
-	index_bits = cuckoo_geometry_index_bits(filter->geometry.ncolumns,
-											nkeys < filter->capacity ? nkeys :
-											filter->capacity);
-	do
+	int			index_bits =
+		cuckoo_geometry_index_bits(filter->geometry.ncolumns,
+								   nkeys < filter->capacity ? nkeys :
+								   filter->capacity);
+
+	for (;;)
 	{
 		CuckooFilter table;
+		bool		lower_copies;
+		CuckooStatus status = new_table(filter, index_bits, &table, host);
 
-		status = new_table(filter, index_bits, &table, host);
 		if (status != CUCKOO_OK)
 			return status;
-		status = fill_table(&table, keys, nkeys, host);
+		status = fill_table(&table, source, host);
 		if (status == CUCKOO_OK)
 		{
 			cuckoo_image_assert_check(&table);
@@ -528,21 +528,113 @@ cuckoo_set_build(CuckooFilter *filter, const CuckooParameters *parameters,
 			return CUCKOO_OK;
 		}
 
-		if (nkeys > filter->capacity)
-			status = CUCKOO_FULL;
-		else if (cuckoo_geometry_nbuckets(&table.geometry) >
-				 SMALL_TABLE_BUCKETS &&
-				 4 * table.nentries < cuckoo_image_nslots(&table))
-			status = CUCKOO_COLLIDING;
-		else if (table.packing.fp_bits == CUCKOO_MIN_FP_BITS)
-			status = CUCKOO_FULL;
+		status = choose_remedy(&table, &lower_copies, host);
 		release_image(&table, host);
-		index_bits++;
-	} while (status == CUCKOO_NO_ROOM);
+		if (status != CUCKOO_OK)
+			return status;
+		if (lower_copies)
+			filter->max_copies--;
+		else
+			index_bits++;
+	}
+}
 
-	if (nkeys <= CUCKOO_MAX_LIST_ENTRIES && nkeys <= filter->capacity)
-		return build_list(filter, keys, nkeys, host);
-	return status;
+/*
+ * build_list
+ *		Make a list of the hashes of a source.
+ */
+static CuckooStatus
+build_list(CuckooFilter *filter, const CuckooKeySource *source,
+		   uint64_t nkeys, const CuckooHost *host)
+{
+	const CuckooStatus status = make_list(filter, 8 * nkeys, host);
+	uint64_t	keys[BUILD_BATCH];
+	size_t		nnext;
+
+	if (status != CUCKOO_OK)
+		return status;
+	source->rewind(source->context);
+	while ((nnext = source->next(source->context, keys, BUILD_BATCH)) > 0)
+	{
+		for (size_t i = 0; i < nnext; i++)
+			cuckoo_list_insert(filter, cuckoo_build_key_hash(keys[i]));
+	}
+	cuckoo_image_assert_check(filter);
+	return CUCKOO_OK;
+}
+
+/*
+ * cuckoo_set_build_from
+ *		Make a filter of many hashes at once.
+ *
+ * The source has nkeys of them, equal ones at most max_copies times.  The
+ * result depends on nothing but them and the parameters.
+ *
+ * Returns what cuckoo_set_add() returns, or cuckoo_set_new().
+ */
+CuckooStatus
+cuckoo_set_build_from(CuckooFilter *filter,
+					  const CuckooParameters *parameters,
+					  const CuckooKeySource *source, uint64_t nkeys,
+					  const CuckooHost *host)
+{
+	CuckooStatus status = declare(filter, parameters);
+
+	if (status != CUCKOO_OK)
+		return status;
+
+	if (filter->capacity < CUCKOO_MIN_TABLE_CAPACITY)
+		return nkeys > filter->capacity ? CUCKOO_FULL :
+			build_list(filter, source, nkeys, host);
+	if (nkeys > filter->capacity || nkeys > list_limit(&filter->geometry))
+	{
+		status = build_table(filter, source, nkeys, host);
+		if (status == CUCKOO_OK ||
+			nkeys > filter->capacity || nkeys > CUCKOO_MAX_LIST_ENTRIES)
+			return status;
+		filter->max_copies = filter->declared_copies;
+	}
+	return build_list(filter, source, nkeys, host);
+}
+
+/* An array as a source. */
+typedef struct ArraySource
+{
+	const uint64_t *keys;
+	size_t		nkeys;
+	size_t		position;
+} ArraySource;
+
+static void
+array_rewind(void *context)
+{
+	((ArraySource *) context)->position = 0;
+}
+
+static size_t
+array_next(void *context, uint64_t *keys, size_t room)
+{
+	ArraySource *const array = context;
+	const size_t nleft = array->nkeys - array->position;
+	const size_t nnext = nleft < room ? nleft : room;
+
+	memcpy(keys, array->keys + array->position, nnext * sizeof(uint64_t));
+	array->position += nnext;
+	return nnext;
+}
+
+/*
+ * cuckoo_set_build
+ *		cuckoo_set_build_from() an array of build keys.
+ */
+CuckooStatus
+cuckoo_set_build(CuckooFilter *filter, const CuckooParameters *parameters,
+				 const uint64_t *keys, size_t nkeys, const CuckooHost *host)
+{
+	ArraySource array = {keys, nkeys, 0};
+	const CuckooKeySource source = {array_rewind, array_next, &array};
+
+	return cuckoo_set_build_from(filter, parameters, &source, nkeys, host);
 }
 
 /*
@@ -569,7 +661,7 @@ rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
 	{
 		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
-		if (bucket % POLL_KEYS == 0)
+		if (bucket % POLL_BUCKETS == 0)
 			cuckoo_poll(host);
 		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter), bucket,
 						   fps);

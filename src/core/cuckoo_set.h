@@ -32,6 +32,20 @@ typedef struct CuckooParameters
 	uint64_t	seed;
 } CuckooParameters;
 
+/*
+ * Where a build takes its hashes from: their cuckoo_build_key(), ascending, as
+ * often as it asks for them.
+ *
+ * rewind goes back to the first.  next stores up to room of them in keys, and
+ * returns how many; 0 only after the last.
+ */
+typedef struct CuckooKeySource
+{
+	void		(*rewind) (void *context);
+	size_t		(*next) (void *context, uint64_t *keys, size_t room);
+	void	   *context;
+} CuckooKeySource;
+
 extern CuckooStatus cuckoo_set_new(CuckooFilter *filter,
 								   const CuckooParameters *parameters,
 								   const CuckooHost *host);
@@ -42,6 +56,11 @@ extern CuckooStatus cuckoo_set_build(CuckooFilter *filter,
 									 const CuckooParameters *parameters,
 									 const uint64_t *keys, size_t nkeys,
 									 const CuckooHost *host);
+extern CuckooStatus cuckoo_set_build_from(CuckooFilter *filter,
+										  const CuckooParameters *parameters,
+										  const CuckooKeySource *source,
+										  uint64_t nkeys,
+										  const CuckooHost *host);
 extern CuckooStatus cuckoo_set_add(CuckooFilter *filter, uint64_t hash,
 								   const CuckooHost *host);
 extern CuckooStatus cuckoo_set_remove(CuckooFilter *filter, uint64_t hash);
@@ -71,7 +90,7 @@ cuckoo_set_contains(const CuckooFilter *filter, uint64_t hash)
 
 /*
  * cuckoo_build_key
- *		What cuckoo_set_build() wants hashes sorted by.
+ *		What a build wants hashes sorted by.
  *
  * The hash turned left by 24 bits, so that its variable bits 31 to 0 come
  * first.  The superblock of a value is the first of these, whatever the

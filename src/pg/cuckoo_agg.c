@@ -1,115 +1,64 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_agg.c
- *		cf_agg: a filter from the different values of a column.
+ *		cf_agg and cf_bag_agg: a filter from the values of a column.
  *
- * The state collects hashes, removes duplicates whenever its array is full,
- * and lets it grow only when that has not helped: memory follows the number
- * of different values.  The filter is built at the end, when their number is
- * known, so that it depends on the set of values and the parameters only.
+ * The state collects hashes, cf_agg each once, cf_bag_agg up to max_copies
+ * times.  The filter is built at the end, when their number is known, so that
+ * its bytes depend on the values and the parameters only: not on the order of
+ * rows, the plan, or the number of workers.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "libpq/pqformat.h"
 #include "miscadmin.h"
-#include "nodes/primnodes.h"
-#include "utils/memutils.h"
+#include "nodes/execnodes.h"
+#include "nodes/plannodes.h"
 
+#include "cuckoo_collect.h"
 #include "cuckoo_pg.h"
 
-/* Room for the first hashes of a state; there can be one state per group. */
-#define INITIAL_ROOM		16
-
-/* Arguments of cf_agg after the value. */
+/* Arguments of the aggregates after the value. */
 #define NPARAMETERS			4
 
 typedef struct CuckooAggState
 {
-	MemoryContext context;		/* of the state and all it points to */
-	CuckooKey  *key;			/* how values are hashed */
-
-	/* the arguments after the value, as first seen */
-	int			nparameters;
+	/* the arguments after the value, the defaults where they are NULL */
 	bool		isnull[NPARAMETERS];
 	float8		capacity;
 	float8		fpr;
 	int32		max_copies;
 	int64		seed;
 
-	uint64	   *keys;			/* build keys of the hashes collected */
-	size_t		nkeys;
-	size_t		nsorted;		/* the first so many are ascending, each once */
-	size_t		room;
+	CuckooFamily family;		/* of the values so far */
+	CuckooKey  *key;			/* if no call site has one for us */
+	CuckooCollector collector;
 } CuckooAggState;
 
 PG_FUNCTION_INFO_V1(cf_agg_transition);
+PG_FUNCTION_INFO_V1(cf_bag_agg_transition);
+PG_FUNCTION_INFO_V1(cf_agg_combine);
+PG_FUNCTION_INFO_V1(cf_agg_serialize);
+PG_FUNCTION_INFO_V1(cf_agg_deserialize);
 PG_FUNCTION_INFO_V1(cf_agg_final);
-
-#define ST_SORT sort_keys
-#define ST_ELEMENT_TYPE uint64
-#define ST_COMPARE(a, b) (*(a) > *(b)) - (*(a) < *(b))
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/*
- * sort_and_compact
- *		Sort the hashes collected and leave each once.
- */
-static void
-sort_and_compact(CuckooAggState *state)
-{
-	uint64	   *const keys = state->keys;
-	size_t		nunique = 0;
-
-	if (state->nsorted == state->nkeys)
-		return;
-	sort_keys(keys, state->nkeys);
-	for (size_t i = 0; i < state->nkeys; i++)
-	{
-		if (nunique == 0 || keys[i] != keys[nunique - 1])
-			keys[nunique++] = keys[i];
-	}
-	state->nkeys = nunique;
-	state->nsorted = nunique;
-}
-
-/*
- * collect
- *		Add one hash to the state.
- */
-static void
-collect(CuckooAggState *state, uint64 hash)
-{
-	if (state->nkeys == state->room)
-	{
-		sort_and_compact(state);
-		if (state->nkeys > state->room / 2)
-		{
-			state->room *= 2;
-			state->keys = repalloc_huge(state->keys,
-										state->room * sizeof(uint64));
-		}
-	}
-	state->keys[state->nkeys++] = cuckoo_build_key(hash);
-}
 
 /*
  * read_parameters
- *		Set the parameters of a state from nparameters given as Datums.
+ *		Set the parameters of a state from the arguments after the value.
+ *
+ * An error is raised if there is no filter of such parameters.
  */
 static void
-read_parameters(CuckooAggState *state, int nparameters,
+read_parameters(CuckooAggState *state, int narguments,
 				const NullableDatum *arguments)
 {
 	CuckooParameters checked;
 
-	state->nparameters = nparameters;
 	for (int i = 0; i < NPARAMETERS; i++)
-		state->isnull[i] = i >= nparameters || arguments[i].isnull;
+		state->isnull[i] = i >= narguments || arguments[i].isnull;
 	state->capacity = state->isnull[0] ? 1.0 :
 		DatumGetFloat8(arguments[0].value);
 	state->fpr = state->isnull[1] ? CUCKOO_DEFAULT_FPR :
@@ -118,124 +67,345 @@ read_parameters(CuckooAggState *state, int nparameters,
 		DatumGetInt32(arguments[2].value);
 	state->seed = state->isnull[3] ? CUCKOO_DEFAULT_SEED :
 		DatumGetInt64(arguments[3].value);
-
-	/* before the first row is consumed */
 	cuckoo_parameters(&checked, state->capacity, state->fpr,
 					  state->max_copies, state->seed);
 }
 
 /*
- * require_same_parameters
- *		Refuse arguments that vary between the rows of a group.
+ * state_arguments
+ *		The arguments that a state was made with.
  */
 static void
-require_same_parameters(const CuckooAggState *state,
+state_arguments(const CuckooAggState *state, NullableDatum *arguments)
+{
+	for (int i = 0; i < NPARAMETERS; i++)
+		arguments[i].isnull = state->isnull[i];
+	arguments[0].value = Float8GetDatum(state->capacity);
+	arguments[1].value = Float8GetDatum(state->fpr);
+	arguments[2].value = Int32GetDatum(state->max_copies);
+	arguments[3].value = Int64GetDatum(state->seed);
+}
+
+/*
+ * new_state
+ *		A state without values, in the context of the aggregate.
+ */
+static CuckooAggState *
+new_state(MemoryContext context)
+{
+	return MemoryContextAllocZero(context, sizeof(CuckooAggState));
+}
+
+/* Temporary files are not memory: give them back when the query is done. */
+static void
+end_state(Datum arg)
+{
+	cuckoo_collector_end(&((CuckooAggState *) DatumGetPointer(arg))->collector);
+}
+
+/*
+ * start_collecting
+ *		Make the collector of a state whose parameters are known.
+ *
+ * A window aggregate goes on after it has been read, and has nobody to tell
+ * that it is done, so it keeps to memory.
+ */
+static void
+start_collecting(FunctionCallInfo fcinfo, CuckooAggState *state,
+				 MemoryContext context, bool is_bag)
+{
+	const bool	is_window = AggCheckCallContext(fcinfo, NULL) ==
+		AGG_CONTEXT_WINDOW;
+
+	cuckoo_collector_init(&state->collector, context,
+						  is_bag ? state->max_copies : 1, !is_window);
+	if (!is_window)
+		AggRegisterCallback(fcinfo, end_state, PointerGetDatum(state));
+}
+
+/*
+ * require_same_parameters
+ *		Refuse arguments that vary between the rows of a group.
+ *
+ * arguments are those of a row, narguments of them; NaN never gets here.
+ */
+static void
+require_same_parameters(const CuckooAggState *state, int narguments,
 						const NullableDatum *arguments)
 {
 	static const char *const names[NPARAMETERS] = {
 		"capacity", "fpr", "max_copies", "seed"
 	};
 
-	for (int i = 0; i < state->nparameters; i++)
+	for (int i = 0; i < narguments; i++)
 	{
 		bool		same = arguments[i].isnull == state->isnull[i];
 
 		if (same && !state->isnull[i])
-		{
-			switch (i)
-			{
-				case 0:
-					same = DatumGetFloat8(arguments[i].value) == state->capacity;
-					break;
-				case 1:
-					same = DatumGetFloat8(arguments[i].value) == state->fpr;
-					break;
-				case 2:
-					same = DatumGetInt32(arguments[i].value) == state->max_copies;
-					break;
-				case 3:
-					same = DatumGetInt64(arguments[i].value) == state->seed;
-					break;
-			}
-		}
-		if (!same)
+			same = i == 0 ? DatumGetFloat8(arguments[i].value) == state->capacity :
+				i == 1 ? DatumGetFloat8(arguments[i].value) == state->fpr :
+				i == 2 ? DatumGetInt32(arguments[i].value) == state->max_copies :
+				DatumGetInt64(arguments[i].value) == state->seed;
+		if (unlikely(!same))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("argument \"%s\" of cf_agg must be the same for all rows of a group",
+					 errmsg("argument \"%s\" must be the same for all rows of a group",
 							names[i])));
 	}
 }
 
 /*
- * build_filter
- *		The filter of what a state has collected.
- *
- * Without a capacity it is declared for just the values there are.
+ * transition
+ *		Collect the value of a row.
  */
 static Datum
-build_filter(CuckooAggState *state)
+transition(FunctionCallInfo fcinfo, bool is_bag)
 {
-	CuckooParameters parameters;
-	CuckooFilter filter;
-	CuckooStatus status;
-
-	sort_and_compact(state);
-	cuckoo_parameters(&parameters,
-					  state->isnull[0] ? (float8) Max(state->nkeys, 1) :
-					  state->capacity,
-					  state->fpr, state->max_copies, state->seed);
-	status = cuckoo_set_build(&filter, &parameters, state->keys, state->nkeys,
-							  &cuckoo_host);
-	if (status != CUCKOO_OK)
-		cuckoo_build_error(status, state->nkeys, parameters.capacity);
-	if (state->key != NULL && state->nkeys > 0)
-		filter.family = cuckoo_key_family(state->key);
-	PG_RETURN_CUCKOOFILTER_P(&filter);
-}
-
-/*
- * cf_agg_transition(state, value, capacity, fpr, max_copies, seed)
- *		Collect one value; NULL is none.
- *
- * The arities of cf_agg differ in how many of the arguments there are.
- */
-Datum
-cf_agg_transition(PG_FUNCTION_ARGS)
-{
+	const int	narguments = PG_NARGS() - 2;
+	const NullableDatum *const arguments = fcinfo->args + 2;
 	MemoryContext context;
 	CuckooAggState *state;
+	CuckooKey  *key;
 
 	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "cf_agg_transition called in non-aggregate context");
+		elog(ERROR, "aggregate function called in non-aggregate context");
 
 	if (PG_ARGISNULL(0))
 	{
-		state = MemoryContextAllocZero(context, sizeof(CuckooAggState));
-		state->context = context;
-		read_parameters(state, PG_NARGS() - 2, &fcinfo->args[2]);
-		state->room = INITIAL_ROOM;
-		state->keys = MemoryContextAlloc(context,
-										 state->room * sizeof(uint64));
+		state = new_state(context);
+		read_parameters(state, narguments, arguments);
+		start_collecting(fcinfo, state, context, is_bag);
 	}
 	else
 	{
 		state = (CuckooAggState *) PG_GETARG_POINTER(0);
-		require_same_parameters(state, &fcinfo->args[2]);
+		require_same_parameters(state, narguments, arguments);
 	}
 
-	if (!PG_ARGISNULL(1))
+	if (PG_ARGISNULL(1))
+		PG_RETURN_POINTER(state);
+
+	/*
+	 * The key of the values is the call site's.  Without a call expression the
+	 * FmgrInfo may be one made for this row, and the state has to keep a key
+	 * of its own.
+	 */
+	if (likely(fcinfo->flinfo->fn_expr != NULL))
 	{
-		/* the call site has a key for all groups; a state keeps it for good */
-		if (unlikely(state->key == NULL))
-		{
-			if (fcinfo->flinfo->fn_extra == NULL)
-				fcinfo->flinfo->fn_extra = cuckoo_key_for_argument(fcinfo, 1);
-			state->key = fcinfo->flinfo->fn_extra;
-		}
-		collect(state, cuckoo_key_hash(state->key, PG_GETARG_DATUM(1),
-									   (uint64) state->seed));
+		if (unlikely(fcinfo->flinfo->fn_extra == NULL))
+			fcinfo->flinfo->fn_extra = cuckoo_key_for_argument(fcinfo, 1);
+		key = fcinfo->flinfo->fn_extra;
 	}
+	else
+	{
+		if (state->key == NULL)
+		{
+			Oid			type;
+			Oid			collation;
+
+			cuckoo_argument_type(fcinfo, 1, &type, &collation);
+			state->key = cuckoo_key_for_type(type, collation, context);
+		}
+		key = state->key;
+	}
+	state->family = cuckoo_key_family(key);
+	cuckoo_collector_add(&state->collector,
+						 cuckoo_key_hash(key, PG_GETARG_DATUM(1),
+										 (uint64) state->seed));
 	PG_RETURN_POINTER(state);
+}
+
+/*
+ * cf_agg_transition(state, value, capacity, fpr, max_copies, seed)
+ *		Collect one value, which counts once however often it comes.
+ *
+ * The arities of the aggregate differ in how many of the arguments there are.
+ */
+Datum
+cf_agg_transition(PG_FUNCTION_ARGS)
+{
+	return transition(fcinfo, false);
+}
+
+/*
+ * cf_bag_agg_transition(state, value, capacity, fpr, max_copies, seed)
+ *		Collect one value, which counts as often as it comes.
+ */
+Datum
+cf_bag_agg_transition(PG_FUNCTION_ARGS)
+{
+	return transition(fcinfo, true);
+}
+
+/*
+ * cf_agg_combine(state, other)
+ *		Add what another state has collected.
+ */
+Datum
+cf_agg_combine(PG_FUNCTION_ARGS)
+{
+	MemoryContext context;
+	CuckooAggState *state;
+	CuckooAggState *other;
+	NullableDatum arguments[NPARAMETERS];
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "cf_agg_combine called in non-aggregate context");
+
+	if (PG_ARGISNULL(1))
+	{
+		if (PG_ARGISNULL(0))
+			PG_RETURN_NULL();
+		return PG_GETARG_DATUM(0);
+	}
+
+	other = (CuckooAggState *) PG_GETARG_POINTER(1);
+	state_arguments(other, arguments);
+	if (PG_ARGISNULL(0))
+	{
+		state = new_state(context);
+		read_parameters(state, NPARAMETERS, arguments);
+		start_collecting(fcinfo, state, context,
+						 other->collector.max_equal > 1);
+	}
+	else
+	{
+		state = (CuckooAggState *) PG_GETARG_POINTER(0);
+		require_same_parameters(state, NPARAMETERS, arguments);
+	}
+
+	if (other->family != CUCKOO_FAMILY_NONE)
+		state->family = other->family;
+	cuckoo_collector_add_from(&state->collector, &other->collector);
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * cf_agg_serialize(state)
+ *		A state as bytes, for another process of the same server.
+ */
+Datum
+cf_agg_serialize(PG_FUNCTION_ARGS)
+{
+	CuckooAggState *const state = (CuckooAggState *) PG_GETARG_POINTER(0);
+	const uint64 nkeys = cuckoo_collector_count(&state->collector);
+	CuckooCollectorReader reader;
+	CuckooKeySource source;
+	StringInfoData buffer;
+	uint64		keys[1024];
+	size_t		nnext;
+
+	pq_begintypsend(&buffer);
+	for (int i = 0; i < NPARAMETERS; i++)
+		pq_sendbyte(&buffer, state->isnull[i]);
+	pq_sendfloat8(&buffer, state->capacity);
+	pq_sendfloat8(&buffer, state->fpr);
+	pq_sendint32(&buffer, state->max_copies);
+	pq_sendint64(&buffer, state->seed);
+	pq_sendbyte(&buffer, state->family);
+	pq_sendbyte(&buffer, state->collector.max_equal);
+	pq_sendint64(&buffer, nkeys);
+
+	/* the server raises its own error if that is more than fits */
+	enlargeStringInfo(&buffer, (int) Min(nkeys * sizeof(uint64), PG_INT32_MAX));
+	source = cuckoo_collector_source(&reader, &state->collector);
+	source.rewind(source.context);
+	while ((nnext = source.next(source.context, keys, lengthof(keys))) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		appendBinaryStringInfo(&buffer, (char *) keys, nnext * sizeof(uint64));
+	}
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
+}
+
+/*
+ * cf_agg_deserialize(bytes, internal)
+ *		A state from bytes.
+ *
+ * They come from cf_agg_serialize() but are checked all the same.
+ */
+Datum
+cf_agg_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *const bytes = PG_GETARG_BYTEA_PP(0);
+	CuckooAggState *const state = new_state(CurrentMemoryContext);
+	CuckooParameters checked;
+	StringInfoData buffer;
+	int			max_equal;
+	uint64		nkeys;
+
+	if (!AggCheckCallContext(fcinfo, NULL))
+		elog(ERROR, "cf_agg_deserialize called in non-aggregate context");
+
+	/* a view of the bytes, which stay */
+	buffer.data = VARDATA_ANY(bytes);
+	buffer.len = VARSIZE_ANY_EXHDR(bytes);
+	buffer.maxlen = buffer.len;
+	buffer.cursor = 0;
+
+	for (int i = 0; i < NPARAMETERS; i++)
+		state->isnull[i] = pq_getmsgbyte(&buffer) != 0;
+	state->capacity = pq_getmsgfloat8(&buffer);
+	state->fpr = pq_getmsgfloat8(&buffer);
+	state->max_copies = pq_getmsgint(&buffer, 4);
+	state->seed = pq_getmsgint64(&buffer);
+	state->family = (CuckooFamily) pq_getmsgbyte(&buffer);
+	max_equal = pq_getmsgbyte(&buffer);
+	nkeys = (uint64) pq_getmsgint64(&buffer);
+
+	cuckoo_parameters(&checked, state->capacity, state->fpr,
+					  state->max_copies, state->seed);
+	cuckoo_collector_init(&state->collector, CurrentMemoryContext, max_equal,
+						  false);
+	if (state->family > CUCKOO_FAMILY_LAST ||
+		(max_equal != 1 && max_equal != state->max_copies) ||
+		nkeys != (uint64) (buffer.len - buffer.cursor) / sizeof(uint64) ||
+		!cuckoo_collector_load(&state->collector,
+							   buffer.data + buffer.cursor, nkeys))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid state of a cuckoo filter aggregate")));
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * aggregate_arguments
+ *		The argument expressions of the aggregate that this call ends, or NIL.
+ *
+ * In a plan with partial aggregation they are those of the aggregate below,
+ * where a column of this node's input comes from.
+ */
+static List *
+aggregate_arguments(FunctionCallInfo fcinfo)
+{
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+	Plan	   *plan;
+
+	if (aggref == NULL || !DO_AGGSPLIT_COMBINE(aggref->aggsplit))
+		return aggref == NULL ? NIL : aggref->args;
+
+	plan = ((AggState *) fcinfo->context)->ss.ps.plan;
+	while (DO_AGGSPLIT_COMBINE(aggref->aggsplit))
+	{
+		Node	   *expression =
+			(Node *) linitial_node(TargetEntry, aggref->args)->expr;
+
+		while (IsA(expression, Var))
+		{
+			const int	column = ((Var *) expression)->varattno;
+
+			plan = outerPlan(plan);
+			if (plan == NULL || column < 1 ||
+				column > list_length(plan->targetlist))
+				return NIL;
+			expression = (Node *) list_nth_node(TargetEntry, plan->targetlist,
+												column - 1)->expr;
+		}
+		if (!IsA(expression, Aggref))
+			return NIL;
+		aggref = (Aggref *) expression;
+	}
+	return aggref->args;
 }
 
 /*
@@ -251,50 +421,68 @@ empty_state(FunctionCallInfo fcinfo, CuckooAggState *state)
 	static const Oid types[NPARAMETERS] = {
 		FLOAT8OID, FLOAT8OID, INT4OID, INT8OID
 	};
+	const List *const expressions = aggregate_arguments(fcinfo);
 	NullableDatum arguments[NPARAMETERS];
-	Aggref	   *const aggref = AggGetAggref(fcinfo);
-	ListCell   *lc;
-	int			i = -1;
 
-	for (int j = 0; j < NPARAMETERS; j++)
-		arguments[j].isnull = true;
-	if (aggref != NULL && !DO_AGGSPLIT_COMBINE(aggref->aggsplit))
+	for (int i = 0; i < NPARAMETERS; i++)
 	{
-		foreach(lc, aggref->args)
+		arguments[i].value = (Datum) 0;
+		arguments[i].isnull = true;
+		if (i + 1 < list_length(expressions))
 		{
-			Node	   *const argument =
-				(Node *) lfirst_node(TargetEntry, lc)->expr;
+			const Const *const constant = (Const *)
+				list_nth_node(TargetEntry, expressions, i + 1)->expr;
 
-			if (i >= 0 && i < NPARAMETERS && IsA(argument, Const) &&
-				((Const *) argument)->consttype == types[i])
+			if (IsA(constant, Const) && constant->consttype == types[i])
 			{
-				arguments[i].value = ((Const *) argument)->constvalue;
-				arguments[i].isnull = ((Const *) argument)->constisnull;
+				arguments[i].value = constant->constvalue;
+				arguments[i].isnull = constant->constisnull;
 			}
-			i++;
 		}
 	}
 
 	memset(state, 0, sizeof(*state));
 	read_parameters(state, NPARAMETERS, arguments);
+	cuckoo_collector_init(&state->collector, CurrentMemoryContext, 1, false);
 }
 
 /*
  * cf_agg_final(state)
  *		The filter; an empty one if there were no rows.
  *
- * The state stays good for more rows: it is only sorted.
+ * Without a capacity it is declared for just the values there are.  The state
+ * stays as it is.
  */
 Datum
 cf_agg_final(PG_FUNCTION_ARGS)
 {
-	CuckooAggState state;
+	CuckooAggState empty;
+	CuckooAggState *state = &empty;
+	CuckooParameters parameters;
+	CuckooCollectorReader reader;
+	CuckooKeySource source;
+	CuckooFilter filter;
+	CuckooStatus status;
+	uint64		nkeys;
 
 	if (!AggCheckCallContext(fcinfo, NULL))
 		elog(ERROR, "cf_agg_final called in non-aggregate context");
 
-	if (!PG_ARGISNULL(0))
-		return build_filter((CuckooAggState *) PG_GETARG_POINTER(0));
-	empty_state(fcinfo, &state);
-	return build_filter(&state);
+	if (PG_ARGISNULL(0))
+		empty_state(fcinfo, &empty);
+	else
+		state = (CuckooAggState *) PG_GETARG_POINTER(0);
+
+	nkeys = cuckoo_collector_count(&state->collector);
+	cuckoo_parameters(&parameters,
+					  state->isnull[0] ? (float8) Max(nkeys, 1) :
+					  state->capacity,
+					  state->fpr, state->max_copies, state->seed);
+	source = cuckoo_collector_source(&reader, &state->collector);
+	status = cuckoo_set_build_from(&filter, &parameters, &source, nkeys,
+								   &cuckoo_host);
+	if (status != CUCKOO_OK)
+		cuckoo_build_error(status, nkeys, parameters.capacity);
+	filter.family = state->family;
+	PG_RETURN_CUCKOOFILTER_P(&filter);
 }

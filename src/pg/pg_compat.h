@@ -42,4 +42,13 @@
 	pg_b64_decode((src), (len), (char *) (dst), (dstlen))
 #endif
 
+/* 16: the caller of tuplesort_getdatum() says whether it wants a copy. */
+#if PG_VERSION_NUM >= 160000
+#define cuckoo_tuplesort_getdatum(sort, datum, isnull) \
+	tuplesort_getdatum((sort), true, true, (datum), (isnull), NULL)
+#else
+#define cuckoo_tuplesort_getdatum(sort, datum, isnull) \
+	tuplesort_getdatum((sort), true, (datum), (isnull), NULL)
+#endif
+
 #endif							/* PG_COMPAT_H */
