@@ -14,6 +14,7 @@ CORE_OBJS = \
 	src/core/cuckoo_hash.o \
 	src/core/cuckoo_image.o \
 	src/core/cuckoo_list.o \
+	src/core/cuckoo_merge.o \
 	src/core/cuckoo_set.o \
 	src/core/cuckoo_status.o \
 	src/core/cuckoo_table.o
@@ -21,10 +22,12 @@ PG_OBJS = \
 	src/pg/cuckoo_agg.o \
 	src/pg/cuckoo_collect.o \
 	src/pg/cuckoo_error.o \
+	src/pg/cuckoo_expanded.o \
 	src/pg/cuckoo_func.o \
 	src/pg/cuckoo_io.o \
 	src/pg/cuckoo_key.o \
-	src/pg/cuckoo_module.o
+	src/pg/cuckoo_module.o \
+	src/pg/cuckoo_union.o
 OBJS = $(CORE_OBJS) $(PG_OBJS)
 
 CORE_HEADERS = \
@@ -35,6 +38,7 @@ CORE_HEADERS = \
 	src/core/cuckoo_hash.h \
 	src/core/cuckoo_image.h \
 	src/core/cuckoo_list.h \
+	src/core/cuckoo_merge.h \
 	src/core/cuckoo_set.h \
 	src/core/cuckoo_status.h \
 	src/core/cuckoo_table.h
@@ -46,7 +50,7 @@ PG_HEADERS = \
 
 DATA = sql/cuckoo_filter--1.0.0.sql
 
-REGRESS = io key func resolve agg limits format toast
+REGRESS = io key func resolve agg limits format toast union
 REGRESS_OPTS = --load-extension=cuckoo_filter
 
 PG_CPPFLAGS = -I$(srcdir)/src

@@ -328,6 +328,51 @@ CREATE AGGREGATE cf_bag_agg(value pg_catalog.anycompatible, capacity pg_catalog.
 COMMENT ON AGGREGATE cf_bag_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'filter of all values, each as often as it comes, for capacity values, with a rate of at most fpr, up to max_copies of each, and a seed';
 
 --
+-- Merging
+--
+
+CREATE FUNCTION cf_union(a cuckoofilter, b cuckoofilter) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_union(cuckoofilter, cuckoofilter) IS 'filter of the values of both, each with the larger number of copies; nothing can be removed from it if the two had values in common';
+
+CREATE FUNCTION cf_union_all(a cuckoofilter, b cuckoofilter) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_union_all(cuckoofilter, cuckoofilter) IS 'filter of the values of both, each with the copies of both; values can be removed from it';
+
+CREATE FUNCTION cf_intersection(a cuckoofilter, b cuckoofilter) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_intersection(cuckoofilter, cuckoofilter) IS 'filter that contains whatever both contain';
+
+CREATE FUNCTION cf_overlap(a cuckoofilter, b cuckoofilter) RETURNS pg_catalog.float8
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_overlap(cuckoofilter, cuckoofilter) IS 'estimated number of values that both contain';
+
+-- not STRICT: NULL is no filter, and the first filter becomes the state
+CREATE FUNCTION cf_union_agg_transition(state cuckoofilter, filter cuckoofilter) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_union_agg_transition(cuckoofilter, cuckoofilter) IS 'transition and combine function of cf_union_agg';
+
+CREATE FUNCTION cf_union_all_agg_transition(state cuckoofilter, filter cuckoofilter) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_union_all_agg_transition(cuckoofilter, cuckoofilter) IS 'transition and combine function of cf_union_all_agg';
+
+CREATE AGGREGATE cf_union_agg(filter cuckoofilter) (
+	SFUNC = cf_union_agg_transition,
+	STYPE = cuckoofilter,
+	COMBINEFUNC = cf_union_agg_transition,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_union_agg(cuckoofilter) IS 'cf_union() of all filters';
+
+CREATE AGGREGATE cf_union_all_agg(filter cuckoofilter) (
+	SFUNC = cf_union_all_agg_transition,
+	STYPE = cuckoofilter,
+	COMBINEFUNC = cf_union_all_agg_transition,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_union_all_agg(cuckoofilter) IS 'cf_union_all() of all filters';
+
+--
 -- Operators
 --
 
@@ -344,6 +389,12 @@ CREATE OPERATOR <@ (
 	RESTRICT = pg_catalog.contsel, JOIN = pg_catalog.contjoinsel
 );
 COMMENT ON OPERATOR <@ (pg_catalog.anycompatible, cuckoofilter) IS 'may the value be contained in the filter?';
+
+CREATE OPERATOR | (
+	LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter,
+	FUNCTION = cf_union, COMMUTATOR = |
+);
+COMMENT ON OPERATOR | (cuckoofilter, cuckoofilter) IS 'filter of the values of both, each with the larger number of copies';
 
 --
 -- Comparison, in the order of the bytes

@@ -24,7 +24,8 @@
  *	16		8		capacity		1 to 2^53
  *	24		8		entries			copies held, as counted in the body
  *	32		8		kicks			fingerprints moved in all, saturating
- *	40		1		longest path	kicks of the longest relocation, saturating
+ *	40		1		longest path	kicks of the longest relocation, saturating;
+ *								0 exactly if there were none in all
  *	41		1		growths			times the table was doubled, saturating
  *	42		2		load at growth	load factor when it was doubled last, in
  *								1/10000; 0 to 10000

@@ -15,11 +15,26 @@
 #define MAX_SLOTS	((uint64_t) 1 << 30)
 
 /*
- * slots_for
- *		The fewest slots of which capacity can be used.
+ * cuckoo_geometry_usable
+ *		The slots of a table that can be relied on.
  *
- * Of S slots min(24 S / 25 - 10, 959 S / 1000) are usable: what 999 of 1,000
- * random fills reached.  This is that formula solved for S.
+ * Of S slots min(24 S / 25 - 10, 959 S / 1000): what 999 of 1,000 random fills
+ * reached.
+ */
+uint64_t
+cuckoo_geometry_usable(const CuckooGeometry *geometry)
+{
+	const uint64_t nslots =
+		cuckoo_geometry_nbuckets(geometry) * CUCKOO_BUCKET_SLOTS;
+	const uint64_t small = 24 * nslots / 25 - 10;
+	const uint64_t large = 959 * nslots / 1000;
+
+	return small < large ? small : large;
+}
+
+/*
+ * slots_for
+ *		The fewest slots of which capacity can be used: the above, solved.
  */
 static uint64_t
 slots_for(uint64_t capacity)

@@ -41,6 +41,7 @@ extern CuckooStatus cuckoo_geometry_choose(CuckooGeometry *geometry,
 extern int	cuckoo_geometry_index_bits(uint32_t ncolumns, uint64_t capacity);
 extern int	cuckoo_geometry_prefix_bits(uint32_t ncolumns, int index_bits,
 										uint64_t capacity, uint64_t rate);
+extern uint64_t cuckoo_geometry_usable(const CuckooGeometry *geometry);
 extern uint64_t cuckoo_geometry_max_capacity(uint64_t rate);
 extern uint64_t cuckoo_geometry_rate(uint32_t ncolumns, int prefix_bits,
 									 uint64_t capacity);

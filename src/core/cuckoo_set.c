@@ -37,13 +37,13 @@ list_limit(const CuckooGeometry *geometry)
 }
 
 /*
- * allocate_image
+ * cuckoo_set_allocate
  *		Give a filter whose header is decoded an image of that size.
  *
  * extra is room that is not in use yet.  The content is undefined.
  */
-static CuckooStatus
-allocate_image(CuckooFilter *filter, uint64_t extra, const CuckooHost *host)
+CuckooStatus
+cuckoo_set_allocate(CuckooFilter *filter, uint64_t extra, const CuckooHost *host)
 {
 	const uint64_t bytes = cuckoo_image_bytes(filter);
 
@@ -55,8 +55,8 @@ allocate_image(CuckooFilter *filter, uint64_t extra, const CuckooHost *host)
 	return filter->image == NULL ? CUCKOO_NO_MEMORY : CUCKOO_OK;
 }
 
-static void
-release_image(CuckooFilter *filter, const CuckooHost *host)
+void
+cuckoo_set_release(CuckooFilter *filter, const CuckooHost *host)
 {
 	host->release(host->context, filter->image);
 	filter->image = NULL;
@@ -67,17 +67,17 @@ static void
 replace_filter(CuckooFilter *filter, const CuckooFilter *by,
 			   const CuckooHost *host)
 {
-	release_image(filter, host);
+	cuckoo_set_release(filter, host);
 	*filter = *by;
 }
 
 /*
- * new_table
+ * cuckoo_set_new_table
  *		An empty table with the header of a filter and the given index bits.
  */
-static CuckooStatus
-new_table(const CuckooFilter *filter, int index_bits, CuckooFilter *table,
-		  const CuckooHost *host)
+CuckooStatus
+cuckoo_set_new_table(const CuckooFilter *filter, int index_bits,
+					 CuckooFilter *table, const CuckooHost *host)
 {
 	CuckooStatus status;
 
@@ -89,7 +89,7 @@ new_table(const CuckooFilter *filter, int index_bits, CuckooFilter *table,
 	table->longest_path = 0;
 	cuckoo_bucket_packing(&table->packing,
 						  cuckoo_geometry_fp_bits(&table->geometry));
-	status = allocate_image(table, 0, host);
+	status = cuckoo_set_allocate(table, 0, host);
 	if (status == CUCKOO_OK)
 		memset(cuckoo_image_body(table), 0,
 			   table->image_bytes - CUCKOO_HEADER_BYTES);
@@ -115,7 +115,7 @@ double_table(const CuckooFilter *filter, CuckooFilter *doubled,
 	doubled->growth_load =
 		(int) (filter->nentries * CUCKOO_GROWTH_LOAD_UNIT /
 			   cuckoo_image_nslots(filter));
-	status = allocate_image(doubled, 0, host);
+	status = cuckoo_set_allocate(doubled, 0, host);
 	if (status == CUCKOO_OK)
 		cuckoo_table_double(filter, doubled, host);
 	return status;
@@ -183,14 +183,14 @@ make_room(const CuckooFilter *filter, CuckooFilter *roomier,
 }
 
 /*
- * add_to_table
+ * cuckoo_set_add_address
  *		Add one more copy of what has this address, whatever that takes.
  *
  * The old table is kept until the add has succeeded in a new one.
  */
-static CuckooStatus
-add_to_table(CuckooFilter *filter, CuckooAddress address,
-			 const CuckooHost *host)
+CuckooStatus
+cuckoo_set_add_address(CuckooFilter *filter, CuckooAddress address,
+					   const CuckooHost *host)
 {
 	CuckooStatus status = cuckoo_table_add(filter, address);
 	CuckooFilter current = *filter;
@@ -204,7 +204,7 @@ add_to_table(CuckooFilter *filter, CuckooAddress address,
 
 		status = make_room(&current, &roomier, host);
 		if (current.image != filter->image)
-			release_image(&current, host);
+			cuckoo_set_release(&current, host);
 		if (status != CUCKOO_OK)
 			return status;
 		current = roomier;
@@ -216,14 +216,14 @@ add_to_table(CuckooFilter *filter, CuckooAddress address,
 }
 
 /*
- * list_to_table
+ * cuckoo_set_list_to_table
  *		Make a table with the hashes of a list.
  */
-static CuckooStatus
-list_to_table(const CuckooFilter *filter, CuckooFilter *table,
-			  const CuckooHost *host)
+CuckooStatus
+cuckoo_set_list_to_table(const CuckooFilter *filter, CuckooFilter *table,
+						 const CuckooHost *host)
 {
-	CuckooStatus status = new_table(filter, 0, table, host);
+	CuckooStatus status = cuckoo_set_new_table(filter, 0, table, host);
 
 	if (status != CUCKOO_OK)
 		return status;
@@ -231,11 +231,11 @@ list_to_table(const CuckooFilter *filter, CuckooFilter *table,
 	{
 		const uint64_t hash = cuckoo_list_get(filter, i);
 
-		status = add_to_table(table, cuckoo_table_hash_address(table, hash),
+		status = cuckoo_set_add_address(table, cuckoo_table_hash_address(table, hash),
 							  host);
 		if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
 		{
-			release_image(table, host);
+			cuckoo_set_release(table, host);
 			return status;
 		}
 	}
@@ -278,10 +278,10 @@ add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 	{
 		CuckooFilter table;
 
-		refused = list_to_table(filter, &table, host);
+		refused = cuckoo_set_list_to_table(filter, &table, host);
 		if (refused == CUCKOO_OK)
 		{
-			refused = add_to_table(&table,
+			refused = cuckoo_set_add_address(&table,
 								   cuckoo_table_hash_address(&table, hash),
 								   host);
 			if (refused == CUCKOO_OK || refused == CUCKOO_SATURATED)
@@ -289,7 +289,7 @@ add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 				replace_filter(filter, &table, host);
 				return refused;
 			}
-			release_image(&table, host);
+			cuckoo_set_release(&table, host);
 		}
 		if (refused == CUCKOO_NO_MEMORY)
 			return refused;
@@ -302,7 +302,7 @@ add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 	{
 		CuckooFilter longer = *filter;
 		const CuckooStatus status =
-			allocate_image(&longer, 8 + 4 * filter->nentries, host);
+			cuckoo_set_allocate(&longer, 8 + 4 * filter->nentries, host);
 
 		if (status != CUCKOO_OK)
 			return status;
@@ -341,7 +341,7 @@ static CuckooStatus
 make_list(CuckooFilter *filter, uint64_t extra, const CuckooHost *host)
 {
 	filter->geometry.index_bits = 0;
-	return allocate_image(filter, extra, host);
+	return cuckoo_set_allocate(filter, extra, host);
 }
 
 /*
@@ -363,6 +363,17 @@ cuckoo_set_new(CuckooFilter *filter, const CuckooParameters *parameters,
 }
 
 /*
+ * cuckoo_set_full_is_table
+ *		Will a filter be a table when it is filled to its capacity?
+ */
+bool
+cuckoo_set_full_is_table(const CuckooFilter *filter)
+{
+	return filter->capacity >= CUCKOO_MIN_TABLE_CAPACITY &&
+		filter->capacity > list_limit(&filter->geometry);
+}
+
+/*
  * cuckoo_set_full_bytes
  *		Bytes of the image of a filter that is filled to its capacity.
  *
@@ -374,8 +385,7 @@ cuckoo_set_full_bytes(const CuckooFilter *filter)
 	CuckooFilter full = *filter;
 
 	full.nentries = filter->capacity;
-	full.is_table = filter->capacity >= CUCKOO_MIN_TABLE_CAPACITY &&
-		filter->capacity > list_limit(&filter->geometry);
+	full.is_table = cuckoo_set_full_is_table(filter);
 	return cuckoo_image_bytes(&full);
 }
 
@@ -390,7 +400,7 @@ cuckoo_set_copy(const CuckooFilter *filter, CuckooFilter *copy,
 	CuckooStatus status;
 
 	*copy = *filter;
-	status = allocate_image(copy, 0, host);
+	status = cuckoo_set_allocate(copy, 0, host);
 	if (status == CUCKOO_OK)
 		memcpy(copy->image, filter->image, filter->image_bytes);
 	return status;
@@ -408,7 +418,7 @@ CuckooStatus
 cuckoo_set_add(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 {
 	if (filter->is_table)
-		return add_to_table(filter, cuckoo_table_hash_address(filter, hash),
+		return cuckoo_set_add_address(filter, cuckoo_table_hash_address(filter, hash),
 							host);
 	return add_to_list(filter, hash, host);
 }
@@ -516,7 +526,7 @@ build_table(CuckooFilter *filter, const CuckooKeySource *source,
 	{
 		CuckooFilter table;
 		bool		lower_copies;
-		CuckooStatus status = new_table(filter, index_bits, &table, host);
+		CuckooStatus status = cuckoo_set_new_table(filter, index_bits, &table, host);
 
 		if (status != CUCKOO_OK)
 			return status;
@@ -529,7 +539,7 @@ build_table(CuckooFilter *filter, const CuckooKeySource *source,
 		}
 
 		status = choose_remedy(&table, &lower_copies, host);
-		release_image(&table, host);
+		cuckoo_set_release(&table, host);
 		if (status != CUCKOO_OK)
 			return status;
 		if (lower_copies)
@@ -653,9 +663,13 @@ rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
 	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&filter->geometry);
 	const int	ncut = filter->geometry.prefix_bits -
 		declared->geometry.prefix_bits;
+	CuckooFilter roomy = *declared;
 	CuckooStatus status;
 
-	status = new_table(declared, index_bits, resized, host);
+	/* what is held fits somehow, whatever the capacity */
+	if (roomy.capacity < filter->nentries)
+		roomy.capacity = filter->nentries;
+	status = cuckoo_set_new_table(&roomy, index_bits, resized, host);
 	for (uint64_t bucket = 0; bucket < nbuckets && status == CUCKOO_OK;
 		 bucket++)
 	{
@@ -675,17 +689,20 @@ rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
 			address = cuckoo_table_address(&filter->geometry, place);
 			address.prefix = address.prefix >> (8 + ncut) << 8 |
 				(address.prefix & 0xFF);
-			status = add_to_table(resized, address, host);
+			status = cuckoo_set_add_address(resized, address, host);
 			if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
 			{
-				release_image(resized, host);
+				cuckoo_set_release(resized, host);
 				return status;
 			}
 			status = CUCKOO_OK;
 		}
 	}
 	if (status == CUCKOO_OK)
+	{
+		resized->capacity = declared->capacity;
 		cuckoo_image_assert_check(resized);
+	}
 	return status;
 }
 
@@ -709,7 +726,7 @@ resize_list(const CuckooFilter *filter, CuckooFilter *resized,
 	if (capacity >= CUCKOO_MIN_TABLE_CAPACITY &&
 		list.nentries > list_limit(&list.geometry))
 	{
-		status = list_to_table(&list, resized, host);
+		status = cuckoo_set_list_to_table(&list, resized, host);
 		if (status != CUCKOO_COLLIDING && status != CUCKOO_FULL)
 			return status;
 	}
@@ -741,12 +758,12 @@ cuckoo_set_resize(const CuckooFilter *filter, CuckooFilter *resized,
 	CuckooStatus status;
 	int			index_bits;
 
-	if (capacity == 0)
-		capacity = filter->capacity;
 	if (capacity > CUCKOO_MAX_CAPACITY)
 		return CUCKOO_BAD_CAPACITY;
-	if (capacity < filter->nentries)
+	if (capacity != 0 && capacity < filter->nentries)
 		return CUCKOO_BELOW_ENTRIES;
+	if (capacity == 0)
+		capacity = filter->capacity;
 	if (keep_rate)
 		rate = cuckoo_geometry_rate(ncolumns, filter->geometry.prefix_bits,
 									filter->capacity);
@@ -779,10 +796,28 @@ cuckoo_set_resize(const CuckooFilter *filter, CuckooFilter *resized,
 	*resized = declared;
 	cuckoo_bucket_packing(&resized->packing,
 						  cuckoo_geometry_fp_bits(&resized->geometry));
-	status = allocate_image(resized, 0, host);
+	status = cuckoo_set_allocate(resized, 0, host);
 	if (status == CUCKOO_OK)
 		cuckoo_table_cut(filter, resized, host);
 	return status;
+}
+
+/*
+ * cuckoo_set_max_resize
+ *		The largest capacity that a table can be resized to.
+ *
+ * It may be smaller than the capacity that the table has.
+ */
+uint64_t
+cuckoo_set_max_resize(const CuckooFilter *filter)
+{
+	CuckooGeometry largest = filter->geometry;
+
+	largest.index_bits = largest.prefix_bits - CUCKOO_MIN_FP_BITS - 1;
+	while (CUCKOO_HEADER_BYTES + cuckoo_geometry_table_bytes(&largest) >
+		   CUCKOO_MAX_IMAGE_BYTES)
+		largest.index_bits--;
+	return cuckoo_geometry_usable(&largest);
 }
 
 /*

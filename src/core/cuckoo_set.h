@@ -72,10 +72,26 @@ extern CuckooStatus cuckoo_set_resize(const CuckooFilter *filter,
 									  CuckooFilter *resized,
 									  uint64_t capacity, uint64_t rate,
 									  const CuckooHost *host);
+extern uint64_t cuckoo_set_max_resize(const CuckooFilter *filter);
+extern bool cuckoo_set_full_is_table(const CuckooFilter *filter);
 extern uint64_t cuckoo_set_full_bytes(const CuckooFilter *filter);
 extern double cuckoo_set_fpr(const CuckooFilter *filter);
 extern double cuckoo_set_declared_fpr(const CuckooFilter *filter);
 extern double cuckoo_set_load_factor(const CuckooFilter *filter);
+
+/* What the above are made of, for cuckoo_merge.c. */
+extern CuckooStatus cuckoo_set_allocate(CuckooFilter *filter, uint64_t extra,
+										const CuckooHost *host);
+extern void cuckoo_set_release(CuckooFilter *filter, const CuckooHost *host);
+extern CuckooStatus cuckoo_set_new_table(const CuckooFilter *filter,
+										 int index_bits, CuckooFilter *table,
+										 const CuckooHost *host);
+extern CuckooStatus cuckoo_set_list_to_table(const CuckooFilter *filter,
+											 CuckooFilter *table,
+											 const CuckooHost *host);
+extern CuckooStatus cuckoo_set_add_address(CuckooFilter *filter,
+										   CuckooAddress address,
+										   const CuckooHost *host);
 
 /*
  * cuckoo_set_contains

@@ -41,7 +41,11 @@ cuckoo_status_reason(CuckooStatus status)
 		case CUCKOO_BELOW_ENTRIES:
 			return "the capacity is below the number of entries held";
 		case CUCKOO_TOO_COARSE:
-			return "the entries keep too few bits for the false positive rate";
+			return "the entries keep too few bits";
+		case CUCKOO_SEEDS_DIFFER:
+			return "the seeds differ";
+		case CUCKOO_COLUMNS_DIFFER:
+			return "the numbers of columns differ";
 		case CUCKOO_BAD_SIZE:
 			return "its length is not what its header says";
 		case CUCKOO_NEW_FORMAT:

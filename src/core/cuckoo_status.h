@@ -30,8 +30,12 @@ typedef enum CuckooStatus
 	CUCKOO_BAD_CAPACITY,
 	CUCKOO_BAD_RATE,			/* the rate needs a prefix of too many bits */
 	CUCKOO_BELOW_ENTRIES,		/* a capacity below the entries held */
-	CUCKOO_TOO_COARSE,			/* the rate needs a prefix of more bits than
-								 * the entries have */
+	CUCKOO_TOO_COARSE,			/* what is asked for needs a prefix of more
+								 * bits than the entries have */
+
+	/* filters that cannot be merged */
+	CUCKOO_SEEDS_DIFFER,
+	CUCKOO_COLUMNS_DIFFER,
 
 	/* an image that is not one */
 	CUCKOO_BAD_SIZE,			/* shorter or longer than its header says */

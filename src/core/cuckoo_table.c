@@ -459,31 +459,58 @@ meet_value(const CuckooFilter *filter, uint64_t bucket, const uint64_t *fps,
 }
 
 /*
+ * cuckoo_table_walk
+ *		Go to the next value.
+ *
+ * Returns false when there is none left.
+ */
+bool
+cuckoo_table_walk(const CuckooFilter *filter, CuckooWalk *walk,
+				  CuckooAddress *address, int *ncopies, const CuckooHost *host)
+{
+	MetValue	met;
+
+	for (;;)
+	{
+		while (walk->nslots > 0)
+		{
+			if (meet_value(filter, walk->next_bucket - 1, walk->fps,
+						   --walk->nslots, &met))
+			{
+				*address = cuckoo_table_address(&filter->geometry, met.place);
+				*ncopies = met.nhere + met.nthere;
+				return true;
+			}
+		}
+
+		if (walk->next_bucket == cuckoo_geometry_nbuckets(&filter->geometry))
+			return false;
+		if (walk->next_bucket % POLL_BUCKETS == 0)
+			cuckoo_poll(host);
+		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter),
+						   walk->next_bucket, walk->fps);
+		walk->next_bucket++;
+		walk->nslots = CUCKOO_BUCKET_SLOTS;
+	}
+}
+
+/*
  * cuckoo_table_copies_above
- *		The copies beyond ncopies that each value has, summed up.
+ *		The copies beyond nallowed that each value has, summed up.
  */
 uint64_t
-cuckoo_table_copies_above(const CuckooFilter *filter, int ncopies,
+cuckoo_table_copies_above(const CuckooFilter *filter, int nallowed,
 						  const CuckooHost *host)
 {
-	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&filter->geometry);
+	CuckooWalk	walk = {0};
+	CuckooAddress address;
 	uint64_t	nabove = 0;
+	int			ncopies;
 
-	for (uint64_t bucket = 0; bucket < nbuckets; bucket++)
+	while (cuckoo_table_walk(filter, &walk, &address, &ncopies, host))
 	{
-		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
-		MetValue	met;
-
-		if (bucket % POLL_BUCKETS == 0)
-			cuckoo_poll(host);
-		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter), bucket,
-						   fps);
-		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
-		{
-			if (meet_value(filter, bucket, fps, slot, &met) &&
-				met.nhere + met.nthere > ncopies)
-				nabove += (uint64_t) (met.nhere + met.nthere - ncopies);
-		}
+		if (ncopies > nallowed)
+			nabove += (uint64_t) (ncopies - nallowed);
 	}
 	return nabove;
 }
@@ -569,6 +596,9 @@ cuckoo_table_check(const CuckooFilter *filter, const CuckooHost *host,
 	const uint64_t table_bits =
 		nbuckets * (uint64_t) filter->packing.bucket_bits;
 	uint64_t	nentries = 0;
+	CuckooWalk	walk = {0};
+	CuckooAddress address;
+	int			ncopies;
 
 	for (uint64_t bucket = 0; bucket < nbuckets; bucket++)
 	{
@@ -596,21 +626,11 @@ cuckoo_table_check(const CuckooFilter *filter, const CuckooHost *host,
 	if (nentries != filter->nentries)
 		return CUCKOO_BAD_COUNT;
 
-	for (uint64_t bucket = 0; bucket < nbuckets; bucket++)
+	while (cuckoo_table_walk(filter, &walk, &address, &ncopies, host))
 	{
-		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
-		MetValue	met;
-
-		if (bucket % POLL_BUCKETS == 0)
-			cuckoo_poll(host);
-		*position = bucket;
-		cuckoo_bucket_read(&filter->packing, table, bucket, fps);
-		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
-		{
-			if (meet_value(filter, bucket, fps, slot, &met) &&
-				met.nhere + met.nthere > filter->max_copies)
-				return CUCKOO_BAD_COPIES;
-		}
+		*position = walk.next_bucket - 1;
+		if (ncopies > filter->max_copies)
+			return CUCKOO_BAD_COPIES;
 	}
 	return CUCKOO_OK;
 }

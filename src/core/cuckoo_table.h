@@ -152,6 +152,20 @@ cuckoo_table_bucket_byte(const CuckooFilter *filter, uint64_t bucket)
 	return bucket * (uint64_t) filter->packing.bucket_bits / 8;
 }
 
+/*
+ * A walk over the values of a table, each met once with all of its copies.
+ * Starts from {0}; the table must not change meanwhile.
+ */
+typedef struct CuckooWalk
+{
+	uint64_t	next_bucket;
+	uint64_t	fps[CUCKOO_BUCKET_SLOTS];	/* of the bucket before */
+	int			nslots;			/* of these still to look at, the last first */
+} CuckooWalk;
+
+extern bool cuckoo_table_walk(const CuckooFilter *filter, CuckooWalk *walk,
+							  CuckooAddress *address, int *ncopies,
+							  const CuckooHost *host);
 extern void cuckoo_table_contains_batch(const CuckooFilter *filter,
 										const uint64_t *hashes,
 										size_t nhashes, bool *results);
@@ -167,7 +181,7 @@ extern void cuckoo_table_double(const CuckooFilter *filter,
 extern void cuckoo_table_cut(const CuckooFilter *filter, CuckooFilter *coarser,
 							 const CuckooHost *host);
 extern uint64_t cuckoo_table_copies_above(const CuckooFilter *filter,
-										  int ncopies,
+										  int nallowed,
 										  const CuckooHost *host);
 extern void cuckoo_table_drop_copies(CuckooFilter *filter,
 									 const CuckooHost *host);

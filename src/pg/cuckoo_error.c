@@ -67,6 +67,8 @@ cuckoo_image_error(CuckooStatus status, const uint8 *image, size_t image_bytes,
 void
 cuckoo_add_error(CuckooStatus status, const CuckooFilter *filter)
 {
+	const uint64 largest = cuckoo_set_max_resize(filter);
+
 	switch (status)
 	{
 		case CUCKOO_FULL:
@@ -77,7 +79,12 @@ cuckoo_add_error(CuckooStatus status, const CuckooFilter *filter)
 							   (unsigned long long) filter->nentries,
 							   (unsigned long long) filter->capacity,
 							   cuckoo_set_load_factor(filter)),
-					 errhint("Declare a larger capacity with cf_resize(), or build the filter again with one.")));
+					 !filter->is_table ?
+					 errhint("Declare a larger capacity with cf_resize().") :
+					 largest > filter->capacity ?
+					 errhint("cf_resize() can raise the capacity to at most %llu, at a higher false positive rate; for more, build the filter again.",
+							 (unsigned long long) largest) :
+					 errhint("Build the filter again with a larger capacity.")));
 			break;
 		case CUCKOO_COLLIDING:
 			ereport(ERROR,
@@ -228,7 +235,8 @@ cuckoo_resize_error(CuckooStatus status, const CuckooFilter *filter,
 								(unsigned long long) capacity),
 						 errdetail("Its entries keep %d bits each, too few to tell so many values apart.",
 								   prefix_bits),
-						 errhint("Build the filter again with that capacity.")));
+						 errhint("The largest capacity it can be resized to is %llu; for more, build the filter again.",
+								 (unsigned long long) cuckoo_set_max_resize(filter))));
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("cannot resize the cuckoo filter to a false positive rate of %g",

@@ -686,6 +686,7 @@ put_plan(ReturnSetInfo *rsinfo, uint64 capacity, float8 fpr)
 	bytes = VARHDRSZ + cuckoo_set_full_bytes(&filter);
 	values[0] = Float8GetDatum(fpr);
 	values[1] = Float8GetDatum(cuckoo_set_declared_fpr(&filter));
+	nulls[2] = !cuckoo_set_full_is_table(&filter);
 	values[2] = Int32GetDatum(cuckoo_geometry_fp_bits(&filter.geometry));
 	values[3] = Float8GetDatum(8.0 * bytes / capacity);
 	values[4] = Int64GetDatum((int64) bytes);

@@ -79,8 +79,7 @@ unpack_image(struct varlena *datum, size_t bytes, int sqlerrcode,
 		ereturn(escontext, NULL,
 				(errcode(sqlerrcode),
 				 errmsg("%s", message),
-				 errdetail("There are %zu bytes, fewer than a checksum has.",
-						   bytes)));
+				 errdetail("It is too short for a checksum.")));
 
 	/* a checksum is wrong in any version before anything else is */
 	if (cuckoo_load_le64(image + image_bytes) !=

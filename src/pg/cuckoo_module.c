@@ -104,7 +104,7 @@ cuckoo_capacity_from_float8(float8 capacity)
  *		A false positive rate as users give it, as the core takes it.
  *
  * Scaling by a power of two and cutting off the fraction round nothing that
- * another machine could round differently.
+ * another machine could round differently.  Never 0, which is no rate.
  */
 uint64
 cuckoo_rate_from_float8(float8 fpr)
@@ -114,7 +114,7 @@ cuckoo_rate_from_float8(float8 fpr)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("false positive rate must be greater than 0 and less than 1"),
 				 errhint("1 %% is 0.01.")));
-	return (uint64) ldexp(fpr, CUCKOO_RATE_BITS);
+	return Max((uint64) ldexp(fpr, CUCKOO_RATE_BITS), 1);
 }
 
 /*

@@ -11,6 +11,7 @@
 #define CUCKOO_PG_H
 
 #include "fmgr.h"
+#include "utils/expandeddatum.h"
 
 #include "../core/cuckoo_set.h"
 #include "cuckoo_key.h"
@@ -35,6 +36,20 @@ typedef enum CuckooUse
 	CUCKOO_USE_PROBE,
 	CUCKOO_USE_REMOVE
 } CuckooUse;
+
+/* A filter in memory that is changed in place. */
+#define ECF_MAGIC		0x43754669
+
+typedef struct ExpandedCuckooFilter
+{
+	ExpandedObjectHeader header;
+	int			magic;			/* ECF_MAGIC */
+	CuckooFilter filter;		/* its image is in the object's context */
+} ExpandedCuckooFilter;
+
+/* cuckoo_expanded.c */
+extern ExpandedCuckooFilter *cuckoo_expand(Datum datum, MemoryContext parent);
+extern ExpandedCuckooFilter *cuckoo_expanded_for_write(Datum datum);
 
 /* cuckoo_module.c */
 extern const CuckooHost cuckoo_host;

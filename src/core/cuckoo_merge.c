@@ -1,0 +1,623 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_merge.c
+ *		Two filters to one: union, intersection, and the estimated overlap.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <string.h>
+
+#include "cuckoo_merge.h"
+
+/* Values whose memory is asked for together. */
+#define MERGE_BATCH		32
+
+/* A value of a table and its copies there. */
+typedef struct Value
+{
+	CuckooAddress address;
+	int			ncopies;
+} Value;
+
+/*
+ * cuckoo_merge_compatible
+ *		Can these two be merged?
+ *
+ * Returns CUCKOO_OK, CUCKOO_SEEDS_DIFFER or CUCKOO_COLUMNS_DIFFER.
+ */
+CuckooStatus
+cuckoo_merge_compatible(const CuckooFilter *a, const CuckooFilter *b)
+{
+	if (a->seed != b->seed)
+		return CUCKOO_SEEDS_DIFFER;
+	if (a->geometry.ncolumns != b->geometry.ncolumns)
+		return CUCKOO_COLUMNS_DIFFER;
+	return CUCKOO_OK;
+}
+
+static uint64_t
+min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int
+min_int(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * common_header
+ *		What a result has of both: a header without form, entries and history.
+ */
+static void
+common_header(const CuckooFilter *a, const CuckooFilter *b,
+			  CuckooFilter *header)
+{
+	*header = *a;
+	header->geometry.index_bits = 0;
+	header->geometry.prefix_bits = min_int(a->geometry.prefix_bits,
+										   b->geometry.prefix_bits);
+	header->capacity = a->capacity > b->capacity ? a->capacity : b->capacity;
+	header->declared_copies = min_int(a->declared_copies, b->declared_copies);
+	header->max_copies = min_int(a->max_copies, b->max_copies);
+	header->is_merged = a->is_merged || b->is_merged;
+	header->nkicks = 0;
+	header->longest_path = 0;
+	header->ngrowths = 0;
+	header->growth_load = 0;
+	if (header->family == CUCKOO_FAMILY_NONE)
+		header->family = b->family;
+}
+
+/*
+ * as_table
+ *		A filter as a table that has the prefix of header, for reading.
+ *
+ * *is_own tells whether it has an image of its own, which the caller releases.
+ */
+static CuckooStatus
+as_table(const CuckooFilter *filter, const CuckooFilter *header,
+		 CuckooFilter *table, bool *is_own, const CuckooHost *host)
+{
+	const int	prefix_bits = header->geometry.prefix_bits;
+	CuckooFilter source = *filter;
+	CuckooStatus status;
+
+	*is_own = true;
+	if (!filter->is_table)
+	{
+		source.geometry.prefix_bits = prefix_bits;
+		source.capacity = header->capacity;
+		return cuckoo_set_list_to_table(&source, table, host);
+	}
+	if (filter->geometry.prefix_bits == prefix_bits)
+	{
+		*table = *filter;
+		*is_own = false;
+		return CUCKOO_OK;
+	}
+
+	if (filter->geometry.index_bits > prefix_bits - CUCKOO_MIN_FP_BITS)
+		return CUCKOO_TOO_COARSE;
+	*table = *filter;
+	table->geometry.prefix_bits = prefix_bits;
+	cuckoo_bucket_packing(&table->packing,
+						  cuckoo_geometry_fp_bits(&table->geometry));
+	status = cuckoo_set_allocate(table, 0, host);
+	if (status == CUCKOO_OK)
+		cuckoo_table_cut(filter, table, host);
+	return status;
+}
+
+/*
+ * become
+ *		Give a table the declared properties of a header.
+ */
+static void
+become(CuckooFilter *table, const CuckooFilter *header, const CuckooHost *host)
+{
+	table->capacity = header->capacity;
+	table->family = header->family;
+	table->is_merged = header->is_merged;
+	table->declared_copies = header->declared_copies;
+	if (table->max_copies > header->max_copies)
+	{
+		table->max_copies = header->max_copies;
+		cuckoo_table_drop_copies(table, host);
+	}
+}
+
+/*
+ * next_values
+ *		Up to MERGE_BATCH values of a walk.
+ *
+ * Asks for the memory in which each stands in the table probed.
+ */
+static int
+next_values(const CuckooFilter *table, CuckooWalk *walk, Value *values,
+			const CuckooFilter *probed, const CuckooHost *host)
+{
+	const uint8_t *const body = cuckoo_image_body(probed);
+	int			nvalues = 0;
+
+	while (nvalues < MERGE_BATCH &&
+		   cuckoo_table_walk(table, walk, &values[nvalues].address,
+							 &values[nvalues].ncopies, host))
+	{
+		CuckooPlace places[2];
+
+		cuckoo_table_places(&probed->geometry, values[nvalues].address,
+							places);
+		cuckoo_prefetch(body + cuckoo_table_bucket_byte(probed,
+														places[0].bucket));
+		cuckoo_prefetch(body + cuckoo_table_bucket_byte(probed,
+														places[1].bucket));
+		nvalues++;
+	}
+	return nvalues;
+}
+
+/*
+ * add_table
+ *		Add the values of one table to another of the same prefix.
+ */
+static CuckooStatus
+add_table(CuckooFilter *filter, const CuckooFilter *other, bool add_copies,
+		  const CuckooHost *host)
+{
+	CuckooWalk	walk = {0};
+	Value		values[MERGE_BATCH];
+	int			nvalues;
+
+	while ((nvalues = next_values(other, &walk, values, filter, host)) > 0)
+	{
+		for (int i = 0; i < nvalues; i++)
+		{
+			int			nmore = values[i].ncopies;
+
+			if (!add_copies)
+			{
+				const int	nheld = cuckoo_table_count(filter,
+													   values[i].address);
+
+				/* two values may have become one: nobody can tell */
+				if (nheld > 0)
+					filter->is_merged = true;
+				nmore -= nheld;
+			}
+			for (; nmore > 0; nmore--)
+			{
+				const CuckooStatus status =
+					cuckoo_set_add_address(filter, values[i].address, host);
+
+				if (status == CUCKOO_SATURATED)
+					break;
+				if (status != CUCKOO_OK)
+					return status;
+			}
+		}
+	}
+	return CUCKOO_OK;
+}
+
+/*
+ * list_become
+ *		Give a list the declared properties of a header.
+ */
+static void
+list_become(CuckooFilter *list, const CuckooFilter *header)
+{
+	const CuckooFilter original = *list;
+
+	*list = *header;
+	list->image = original.image;
+	list->image_room = original.image_room;
+	list->is_table = false;
+	list->nentries = 0;
+	list->image_bytes = CUCKOO_HEADER_BYTES;
+
+	/* in ascending order each hash stays in front of those still to come */
+	for (uint64_t i = 0; i < original.nentries; i++)
+	{
+		const uint64_t hash = cuckoo_list_get(&original, i);
+
+		if (cuckoo_list_count(list, hash) < list->max_copies)
+			cuckoo_list_insert(list, hash);
+	}
+}
+
+/*
+ * merge_lists
+ *		Add the hashes of one list to another, which may become a table.
+ *
+ * The copies held are counted in what the list was before, so that nothing
+ * that has just been added takes part.
+ */
+static CuckooStatus
+merge_lists(CuckooFilter *filter, const CuckooFilter *other,
+			const CuckooFilter *header, bool add_copies,
+			const CuckooHost *host)
+{
+	uint64_t	position = 0;
+	CuckooFilter before;
+	CuckooStatus status;
+
+	list_become(filter, header);
+	status = cuckoo_set_copy(filter, &before, host);
+	if (status != CUCKOO_OK)
+		return status;
+
+	while (position < other->nentries && status == CUCKOO_OK)
+	{
+		const uint64_t hash = cuckoo_list_get(other, position);
+		const int	ncopies = cuckoo_list_count(other, hash);
+		const int	nheld = add_copies ? 0 : cuckoo_list_count(&before, hash);
+
+		position += (uint64_t) ncopies;
+		if (nheld > 0)
+			filter->is_merged = true;
+		for (int i = nheld; i < ncopies && status == CUCKOO_OK; i++)
+			status = cuckoo_set_add(filter, hash, host);
+		if (status == CUCKOO_SATURATED)
+			status = CUCKOO_OK;
+	}
+	cuckoo_set_release(&before, host);
+	return status;
+}
+
+/*
+ * merge_tables
+ *		The union of two filters of which one at least is a table.
+ *
+ * The smaller one's entries go into the larger one, or a copy of it if that
+ * is not the one to change.
+ */
+static CuckooStatus
+merge_tables(CuckooFilter *filter, const CuckooFilter *other,
+			 const CuckooFilter *header, bool add_copies,
+			 const CuckooHost *host)
+{
+	const bool	other_is_base = other->is_table &&
+		(!filter->is_table || filter->nentries < other->nentries);
+	CuckooFilter base;
+	CuckooFilter addend;
+	bool		base_is_own;
+	bool		addend_is_own;
+	CuckooStatus status;
+
+	status = as_table(other_is_base ? filter : other, header, &addend,
+					  &addend_is_own, host);
+	if (status != CUCKOO_OK)
+		return status;
+
+	status = as_table(other_is_base ? other : filter, header, &base,
+					  &base_is_own, host);
+	if (status == CUCKOO_OK && other_is_base && !base_is_own)
+	{
+		status = cuckoo_set_copy(other, &base, host);
+		base_is_own = true;
+	}
+	if (status == CUCKOO_OK)
+	{
+		become(&base, header, host);
+		status = add_table(&base, &addend, add_copies, host);
+		if (base_is_own)
+			cuckoo_set_release(filter, host);
+		*filter = base;
+		cuckoo_image_assert_check(filter);
+	}
+	if (addend_is_own)
+		cuckoo_set_release(&addend, host);
+	return status;
+}
+
+/*
+ * cuckoo_merge_into
+ *		Make a filter the union of itself and another one.
+ *
+ * With add_copies the copies of a value add up, saturating.  Otherwise each
+ * value has the larger number of its copies, and the result is marked as
+ * merged if both had entries of one address: were these of different values,
+ * removing one would remove the other.
+ *
+ * Returns CUCKOO_OK; CUCKOO_SEEDS_DIFFER or CUCKOO_COLUMNS_DIFFER;
+ * CUCKOO_TOO_COARSE if one is too large a table for the other one's prefix; or
+ * what cuckoo_set_add() returns.  Unlike there, the filter can then have part
+ * of the other one in it: it is sound, but only good to be thrown away.
+ */
+CuckooStatus
+cuckoo_merge_into(CuckooFilter *filter, const CuckooFilter *other,
+				  bool add_copies, const CuckooHost *host)
+{
+	CuckooFilter header;
+	CuckooStatus status = cuckoo_merge_compatible(filter, other);
+
+	if (status != CUCKOO_OK)
+		return status;
+
+	common_header(filter, other, &header);
+	if (filter->is_table || other->is_table)
+		return merge_tables(filter, other, &header, add_copies, host);
+	return merge_lists(filter, other, &header, add_copies, host);
+}
+
+/*
+ * intersect_list
+ *		The hashes of a list that another filter may contain.
+ */
+static CuckooStatus
+intersect_list(const CuckooFilter *list, const CuckooFilter *other,
+			   const CuckooFilter *header, CuckooFilter *common,
+			   const CuckooHost *host)
+{
+	uint64_t	position = 0;
+	CuckooStatus status;
+
+	*common = *header;
+	common->is_table = false;
+	common->nentries = 0;
+	status = cuckoo_set_allocate(common, 8 * list->nentries, host);
+	if (status != CUCKOO_OK)
+		return status;
+
+	while (position < list->nentries)
+	{
+		const uint64_t hash = cuckoo_list_get(list, position);
+		const int	nlist = cuckoo_list_count(list, hash);
+		const int	nother = cuckoo_set_count(other, hash);
+
+		for (int i = 0; i < min_int(min_int(nlist, nother),
+									common->max_copies); i++)
+			cuckoo_list_insert(common, hash);
+		position += (uint64_t) nlist;
+	}
+	return CUCKOO_OK;
+}
+
+/*
+ * count_common
+ *		Copies that values of table have in other, too; and how many values
+ *		these are.
+ */
+static uint64_t
+count_common(const CuckooFilter *table, const CuckooFilter *other,
+			 uint64_t *nvalues, const CuckooHost *host)
+{
+	CuckooWalk	walk = {0};
+	Value		values[MERGE_BATCH];
+	uint64_t	ncopies = 0;
+	int			nbatch;
+
+	*nvalues = 0;
+	while ((nbatch = next_values(table, &walk, values, other, host)) > 0)
+	{
+		for (int i = 0; i < nbatch; i++)
+		{
+			const int	nother = cuckoo_table_count(other, values[i].address);
+
+			*nvalues += nother > 0;
+			ncopies += (uint64_t) min_int(values[i].ncopies, nother);
+		}
+	}
+	return ncopies;
+}
+
+/*
+ * intersect_tables
+ *		A table of the values that two tables of the same prefix have.
+ */
+static CuckooStatus
+intersect_tables(const CuckooFilter *table, const CuckooFilter *other,
+				 const CuckooFilter *header, CuckooFilter *common,
+				 const CuckooHost *host)
+{
+	uint64_t	nvalues;
+	const uint64_t nentries = count_common(table, other, &nvalues, host);
+	const int	index_bits =
+		min_int(cuckoo_geometry_index_bits(header->geometry.ncolumns,
+										   nentries),
+				table->geometry.index_bits);
+	CuckooFilter declared = *header;
+	CuckooWalk	walk = {0};
+	Value		values[MERGE_BATCH];
+	int			nbatch;
+	CuckooStatus status;
+
+	/* what both held fits, whatever the capacity is by now */
+	if (declared.capacity < nentries)
+		declared.capacity = nentries;
+	status = cuckoo_set_new_table(&declared, index_bits, common, host);
+	if (status != CUCKOO_OK)
+		return status;
+
+	while ((nbatch = next_values(table, &walk, values, other, host)) > 0)
+	{
+		for (int i = 0; i < nbatch; i++)
+		{
+			int			ncommon =
+				min_int(values[i].ncopies,
+						cuckoo_table_count(other, values[i].address));
+
+			for (; ncommon > 0; ncommon--)
+			{
+				status = cuckoo_set_add_address(common, values[i].address,
+												host);
+				if (status == CUCKOO_SATURATED)
+					break;
+				if (status != CUCKOO_OK)
+				{
+					cuckoo_set_release(common, host);
+					return status;
+				}
+			}
+		}
+	}
+	cuckoo_image_assert_check(common);
+	return CUCKOO_OK;
+}
+
+/*
+ * as_tables
+ *		Two filters as tables that have the prefix of header, for reading.
+ */
+static CuckooStatus
+as_tables(const CuckooFilter *a, const CuckooFilter *b,
+		  const CuckooFilter *header, CuckooFilter *tables, bool *are_own,
+		  const CuckooHost *host)
+{
+	CuckooStatus status = as_table(a, header, &tables[0], &are_own[0], host);
+
+	if (status != CUCKOO_OK)
+		return status;
+	status = as_table(b, header, &tables[1], &are_own[1], host);
+	if (status != CUCKOO_OK && are_own[0])
+		cuckoo_set_release(&tables[0], host);
+	return status;
+}
+
+static void
+release_tables(CuckooFilter *tables, const bool *are_own,
+			   const CuckooHost *host)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		if (are_own[i])
+			cuckoo_set_release(&tables[i], host);
+	}
+}
+
+/*
+ * cuckoo_merge_intersection
+ *		Make a filter that contains whatever two filters both contain.
+ *
+ * Each value has the smaller number of its copies.  A value that was added to
+ * both is in it for certain; one that was not is with about the probability
+ * that the coarser of them gives a false positive.
+ *
+ * Returns what cuckoo_merge_into() returns.
+ */
+CuckooStatus
+cuckoo_merge_intersection(const CuckooFilter *a, const CuckooFilter *b,
+						  CuckooFilter *common, const CuckooHost *host)
+{
+	CuckooFilter header;
+	CuckooFilter tables[2];
+	bool		are_own[2];
+	CuckooStatus status = cuckoo_merge_compatible(a, b);
+
+	if (status != CUCKOO_OK)
+		return status;
+	common_header(a, b, &header);
+	if (!a->is_table)
+		return intersect_list(a, b, &header, common, host);
+	if (!b->is_table)
+		return intersect_list(b, a, &header, common, host);
+
+	status = as_tables(a, b, &header, tables, are_own, host);
+	if (status != CUCKOO_OK)
+		return status;
+	if (tables[0].nentries <= tables[1].nentries)
+		status = intersect_tables(&tables[0], &tables[1], &header, common,
+								  host);
+	else
+		status = intersect_tables(&tables[1], &tables[0], &header, common,
+								  host);
+	release_tables(tables, are_own, host);
+	return status;
+}
+
+/*
+ * list_overlap
+ *		Different hashes that two lists have in common.
+ */
+static uint64_t
+list_overlap(const CuckooFilter *a, const CuckooFilter *b)
+{
+	uint64_t	ncommon = 0;
+	uint64_t	position = 0;
+
+	while (position < a->nentries)
+	{
+		const uint64_t hash = cuckoo_list_get(a, position);
+
+		ncommon += cuckoo_list_count(b, hash) > 0;
+		position += (uint64_t) cuckoo_list_count(a, hash);
+	}
+	return ncommon;
+}
+
+/*
+ * count_values
+ *		Different values of a table.
+ */
+static uint64_t
+count_values(const CuckooFilter *table, const CuckooHost *host)
+{
+	CuckooWalk	walk = {0};
+	CuckooAddress address;
+	uint64_t	nvalues = 0;
+	int			ncopies;
+
+	while (cuckoo_table_walk(table, &walk, &address, &ncopies, host))
+		nvalues++;
+	return nvalues;
+}
+
+/*
+ * cuckoo_merge_overlap
+ *		Estimate how many values two filters have in common.
+ *
+ * Of n values of the one, those that the other does not have are found there
+ * with its false positive rate p all the same: m found are expected to be
+ * c + (n - c) p for c common ones, so c is estimated as (m - n p) / (1 - p).
+ * Its standard error is about sqrt(n p).  Between two lists it is exact.
+ *
+ * Returns CUCKOO_OK, or what cuckoo_merge_compatible() returns, or
+ * CUCKOO_TOO_COARSE, CUCKOO_TOO_LARGE, CUCKOO_NO_MEMORY, CUCKOO_COLLIDING.
+ */
+CuckooStatus
+cuckoo_merge_overlap(const CuckooFilter *a, const CuckooFilter *b,
+					 double *nvalues, const CuckooHost *host)
+{
+	CuckooFilter header;
+	CuckooFilter tables[2];
+	bool		are_own[2];
+	CuckooStatus status = cuckoo_merge_compatible(a, b);
+
+	if (status != CUCKOO_OK)
+		return status;
+	if (!a->is_table && !b->is_table)
+	{
+		*nvalues = (double) list_overlap(a, b);
+		return CUCKOO_OK;
+	}
+
+	common_header(a, b, &header);
+	status = as_tables(a, b, &header, tables, are_own, host);
+	if (status == CUCKOO_OK)
+	{
+		const bool	a_is_smaller = tables[0].nentries <= tables[1].nentries;
+		const CuckooFilter *const small = &tables[a_is_smaller ? 0 : 1];
+		const CuckooFilter *const large = &tables[a_is_smaller ? 1 : 0];
+		const uint64_t nsmall = count_values(small, host);
+		const uint64_t nlarge = count_values(large, host);
+		const double p = cuckoo_geometry_fpr(header.geometry.ncolumns,
+											 header.geometry.prefix_bits,
+											 nlarge);
+		uint64_t	nfound;
+		double		estimate;
+
+		count_common(small, large, &nfound, host);
+		estimate = p < 1.0 ?
+			((double) nfound - (double) nsmall * p) / (1.0 - p) : 0.0;
+		if (estimate < 0.0)
+			estimate = 0.0;
+		if (estimate > (double) min_u64(nsmall, nlarge))
+			estimate = (double) min_u64(nsmall, nlarge);
+		*nvalues = estimate;
+		release_tables(tables, are_own, host);
+	}
+	return status;
+}

@@ -1,0 +1,231 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_union.c
+ *		Union, intersection and overlap of filters, and union as aggregates.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "../core/cuckoo_merge.h"
+#include "cuckoo_pg.h"
+
+PG_FUNCTION_INFO_V1(cf_union);
+PG_FUNCTION_INFO_V1(cf_union_all);
+PG_FUNCTION_INFO_V1(cf_intersection);
+PG_FUNCTION_INFO_V1(cf_overlap);
+PG_FUNCTION_INFO_V1(cf_union_agg_transition);
+PG_FUNCTION_INFO_V1(cf_union_all_agg_transition);
+
+/*
+ * require_mergeable
+ *		Refuse filters whose entries mean different things.
+ */
+static void
+require_mergeable(const CuckooFilter *a, const CuckooFilter *b)
+{
+	if (a->family != b->family &&
+		a->family != CUCKOO_FAMILY_NONE && b->family != CUCKOO_FAMILY_NONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot merge cuckoo filters of %s and %s values",
+						cuckoo_family_name(a->family),
+						cuckoo_family_name(b->family))));
+
+	switch (cuckoo_merge_compatible(a, b))
+	{
+		case CUCKOO_OK:
+			break;
+		case CUCKOO_SEEDS_DIFFER:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("cannot merge cuckoo filters with different seeds"),
+					 errdetail("The seeds are %lld and %lld.",
+							   (long long) a->seed, (long long) b->seed),
+					 errhint("Make filters that are to be merged with the same capacity, false positive rate and seed.")));
+			break;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("cannot merge cuckoo filters with different numbers of columns"),
+					 errdetail("Capacities of %llu and %llu gave them %u and %u columns.",
+							   (unsigned long long) a->capacity,
+							   (unsigned long long) b->capacity,
+							   a->geometry.ncolumns, b->geometry.ncolumns),
+					 errhint("Make filters that are to be merged with the same capacity, false positive rate and seed.")));
+			break;
+	}
+}
+
+/*
+ * merge_error
+ *		Say why two filters could not be merged after all.
+ */
+static void
+merge_error(CuckooStatus status, const CuckooFilter *a, const CuckooFilter *b)
+{
+	if (status == CUCKOO_TOO_COARSE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot merge cuckoo filters with so different false positive rates"),
+				 errdetail("The entries of one keep %d bits, too few for the size of the other.",
+						   Min(a->geometry.prefix_bits,
+							   b->geometry.prefix_bits)),
+				 errhint("Make filters that are to be merged with the same capacity, false positive rate and seed.")));
+	cuckoo_add_error(status, a);
+}
+
+/*
+ * merge
+ *		Make filter the union of itself and another one.
+ */
+static void
+merge(CuckooFilter *filter, const CuckooFilter *other, bool add_copies)
+{
+	CuckooStatus status;
+
+	require_mergeable(filter, other);
+	status = cuckoo_merge_into(filter, other, add_copies, &cuckoo_host);
+	if (status != CUCKOO_OK)
+		merge_error(status, filter, other);
+}
+
+/*
+ * merge_arguments
+ *		The union of both arguments.
+ */
+static Datum
+merge_arguments(FunctionCallInfo fcinfo, bool add_copies)
+{
+	CuckooFilter filter;
+	CuckooFilter other;
+
+	cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
+	cuckoo_open(&other, PG_GETARG_CUCKOOFILTER_P(1));
+	merge(&filter, &other, add_copies);
+	PG_RETURN_CUCKOOFILTER_P(&filter);
+}
+
+/*
+ * cf_union(a, b)
+ *		A filter of the values of both, with the larger number of copies.
+ */
+Datum
+cf_union(PG_FUNCTION_ARGS)
+{
+	return merge_arguments(fcinfo, false);
+}
+
+/*
+ * cf_union_all(a, b)
+ *		A filter of the values of both, with the copies of both.
+ */
+Datum
+cf_union_all(PG_FUNCTION_ARGS)
+{
+	return merge_arguments(fcinfo, true);
+}
+
+/*
+ * cf_intersection(a, b)
+ *		A filter of the values that both may contain.
+ */
+Datum
+cf_intersection(PG_FUNCTION_ARGS)
+{
+	CuckooFilter a;
+	CuckooFilter b;
+	CuckooFilter common;
+	CuckooStatus status;
+
+	cuckoo_open(&a, PG_GETARG_CUCKOOFILTER_P(0));
+	cuckoo_open(&b, PG_GETARG_CUCKOOFILTER_P(1));
+	require_mergeable(&a, &b);
+	status = cuckoo_merge_intersection(&a, &b, &common, &cuckoo_host);
+	if (status != CUCKOO_OK)
+		merge_error(status, &a, &b);
+	PG_RETURN_CUCKOOFILTER_P(&common);
+}
+
+/*
+ * cf_overlap(a, b)
+ *		The estimated number of values that were added to both.
+ */
+Datum
+cf_overlap(PG_FUNCTION_ARGS)
+{
+	CuckooFilter a;
+	CuckooFilter b;
+	CuckooStatus status;
+	double		nvalues;
+
+	cuckoo_open(&a, PG_GETARG_CUCKOOFILTER_P(0));
+	cuckoo_open(&b, PG_GETARG_CUCKOOFILTER_P(1));
+	require_mergeable(&a, &b);
+	status = cuckoo_merge_overlap(&a, &b, &nvalues, &cuckoo_host);
+	if (status != CUCKOO_OK)
+		merge_error(status, &a, &b);
+	PG_RETURN_FLOAT8(nvalues);
+}
+
+/*
+ * merge_transition
+ *		Merge a filter into the state of an aggregate.
+ *
+ * The state is an expanded filter that lives in the aggregate's context and is
+ * changed in place.  A state that comes from another process is flat; the
+ * first thing done with it is to expand it.
+ */
+static Datum
+merge_transition(FunctionCallInfo fcinfo, bool add_copies)
+{
+	MemoryContext context;
+	MemoryContext old;
+	ExpandedCuckooFilter *state;
+	struct varlena *datum;
+	CuckooFilter other;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+
+	if (PG_ARGISNULL(0))
+	{
+		if (PG_ARGISNULL(1))
+			PG_RETURN_NULL();
+		state = cuckoo_expand(PG_GETARG_DATUM(1), context);
+		return EOHPGetRWDatum(&state->header);
+	}
+	if (PG_ARGISNULL(1))
+		return PG_GETARG_DATUM(0);
+
+	state = cuckoo_expanded_for_write(PG_GETARG_DATUM(0));
+	if (state == NULL)
+		state = cuckoo_expand(PG_GETARG_DATUM(0), context);
+	datum = PG_GETARG_CUCKOOFILTER_P(1);
+	cuckoo_open(&other, datum);
+	old = MemoryContextSwitchTo(state->header.eoh_context);
+	merge(&state->filter, &other, add_copies);
+	MemoryContextSwitchTo(old);
+	PG_FREE_IF_COPY(datum, 1);
+	return EOHPGetRWDatum(&state->header);
+}
+
+/*
+ * cf_union_agg_transition(state, filter)
+ *		Transition and combine function of cf_union_agg.
+ */
+Datum
+cf_union_agg_transition(PG_FUNCTION_ARGS)
+{
+	return merge_transition(fcinfo, false);
+}
+
+/*
+ * cf_union_all_agg_transition(state, filter)
+ *		Transition and combine function of cf_union_all_agg.
+ */
+Datum
+cf_union_all_agg_transition(PG_FUNCTION_ARGS)
+{
+	return merge_transition(fcinfo, true);
+}
