@@ -50,8 +50,10 @@ PG_HEADERS = \
 
 DATA = sql/cuckoo_filter--1.0.0.sql
 
-REGRESS = io key func resolve agg limits format toast union
+REGRESS = io key func resolve agg limits format toast
 REGRESS_OPTS = --load-extension=cuckoo_filter
+ENCODING = UTF8
+NO_LOCALE = 1
 
 PG_CPPFLAGS = -I$(srcdir)/src
 SHLIB_LINK = -lm

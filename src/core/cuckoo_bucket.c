@@ -173,7 +173,8 @@ cuckoo_bucket_read(const CuckooPacking *packing, const uint8_t *table,
  * cuckoo_bucket_write
  *		Pack four fingerprints, in the order of cuckoo_fp_sort_key().
  *
- * Changes the bits of this bucket only.
+ * Changes the bits of this bucket only.  Slots in another order, which a
+ * bucket that is not sound can have, are written in some form or other.
  */
 void
 cuckoo_bucket_write(const CuckooPacking *packing, uint8_t *table,
@@ -183,9 +184,6 @@ cuckoo_bucket_write(const CuckooPacking *packing, uint8_t *table,
 	const int	rem_bits = packing->rem_bits;
 	const uint64_t code = nibble_code(fps);
 
-	CuckooAssert(cuckoo_fp_sort_key(fps[0]) <= cuckoo_fp_sort_key(fps[1]) &&
-				 cuckoo_fp_sort_key(fps[1]) <= cuckoo_fp_sort_key(fps[2]) &&
-				 cuckoo_fp_sort_key(fps[2]) <= cuckoo_fp_sort_key(fps[3]));
 	CuckooAssert(((fps[0] | fps[1] | fps[2] | fps[3]) >> packing->fp_bits) == 0);
 
 	if (packing->fp_bits <= CUCKOO_MAX_WORD_FP_BITS)

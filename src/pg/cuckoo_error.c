@@ -20,9 +20,8 @@
  * escontext asks for soft errors.
  */
 void
-cuckoo_image_error(CuckooStatus status, const uint8 *image, size_t image_bytes,
-				   int sqlerrcode, const char *message,
-				   struct Node *escontext)
+cuckoo_image_error(CuckooStatus status, const uint8 *image, int sqlerrcode,
+				   const char *message, struct Node *escontext)
 {
 	switch (status)
 	{
@@ -31,12 +30,14 @@ cuckoo_image_error(CuckooStatus status, const uint8 *image, size_t image_bytes,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cuckoo filter has format version %d, but the newest known is %d",
 							image[CUCKOO_OFF_FORMAT], CUCKOO_FORMAT_VERSION),
+					 image[CUCKOO_OFF_FORMAT] < CUCKOO_FORMAT_VERSION ? 0 :
 					 errhint("Update the extension cuckoo_filter.")));
 		case CUCKOO_NEW_HASH:
 			ereturn(escontext,,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cuckoo filter has hash version %d, but the newest known is %d",
 							image[CUCKOO_OFF_HASH], CUCKOO_HASH_VERSION),
+					 image[CUCKOO_OFF_HASH] < CUCKOO_HASH_VERSION ? 0 :
 					 errhint("Update the extension cuckoo_filter.")));
 		case CUCKOO_NEW_FLAG:
 			ereturn(escontext,,
@@ -55,8 +56,8 @@ cuckoo_image_error(CuckooStatus status, const uint8 *image, size_t image_bytes,
 			ereturn(escontext,,
 					(errcode(sqlerrcode),
 					 errmsg("%s", message),
-					 errdetail("The image of %zu bytes is not sound: %s.",
-							   image_bytes, cuckoo_status_reason(status))));
+					 errdetail("The image is not sound: %s.",
+							   cuckoo_status_reason(status))));
 	}
 }
 
@@ -90,10 +91,14 @@ cuckoo_add_error(CuckooStatus status, const CuckooFilter *filter)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("too many values collide in the cuckoo filter"),
+					 filter->is_table ?
 					 errdetail("It holds %llu entries of a capacity of %llu, at a load factor of %.3f, yet no slot is free where the value could be.",
 							   (unsigned long long) filter->nentries,
 							   (unsigned long long) filter->capacity,
-							   cuckoo_set_load_factor(filter)),
+							   cuckoo_set_load_factor(filter)) :
+					 errdetail("It holds %llu entries of a capacity of %llu, as a list since too many of them collide for a table.",
+							   (unsigned long long) filter->nentries,
+							   (unsigned long long) filter->capacity),
 					 errhint("Values chosen to collide do that under one seed only: build the filter again with another one.")));
 			break;
 		case CUCKOO_TOO_LARGE:
@@ -204,11 +209,11 @@ cuckoo_parameter_error(CuckooStatus status, float8 capacity, float8 fpr)
  * cuckoo_resize_error
  *		Say why a filter cannot be declared anew like this.
  *
- * capacity and rate are those asked for, as the core takes them; 0 if not.
+ * capacity and fpr are those asked for, 0 if not.
  */
 void
 cuckoo_resize_error(CuckooStatus status, const CuckooFilter *filter,
-					uint64 capacity, uint64 rate)
+					uint64 capacity, float8 fpr)
 {
 	const uint32 ncolumns = filter->geometry.ncolumns;
 	const int	prefix_bits = filter->geometry.prefix_bits;
@@ -240,7 +245,7 @@ cuckoo_resize_error(CuckooStatus status, const CuckooFilter *filter,
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("cannot resize the cuckoo filter to a false positive rate of %g",
-							ldexp((float8) rate, -CUCKOO_RATE_BITS)),
+							fpr),
 					 errdetail("Its entries keep %d bits each, enough for a rate of %g at a capacity of %llu.",
 							   prefix_bits,
 							   cuckoo_geometry_fpr(ncolumns, prefix_bits,
@@ -256,8 +261,7 @@ cuckoo_resize_error(CuckooStatus status, const CuckooFilter *filter,
 							   (unsigned long long) capacity)));
 			break;
 		case CUCKOO_BAD_RATE:
-			cuckoo_parameter_error(status, (float8) capacity,
-								   ldexp((float8) rate, -CUCKOO_RATE_BITS));
+			cuckoo_parameter_error(status, (float8) capacity, fpr);
 			break;
 		default:
 			cuckoo_add_error(status, filter);

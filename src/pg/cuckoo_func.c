@@ -9,11 +9,13 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 #include "cuckoo_pg.h"
 
@@ -589,7 +591,8 @@ cf_resize(PG_FUNCTION_ARGS)
 	status = cuckoo_set_resize(&filter, &resized, capacity, rate,
 							   &cuckoo_host);
 	if (status != CUCKOO_OK)
-		cuckoo_resize_error(status, &filter, capacity, rate);
+		cuckoo_resize_error(status, &filter, capacity,
+							PG_ARGISNULL(2) ? 0.0 : PG_GETARG_FLOAT8(2));
 	PG_RETURN_CUCKOOFILTER_P(&resized);
 }
 
@@ -766,10 +769,16 @@ cf_check(PG_FUNCTION_ARGS)
 		status = cuckoo_image_check(&filter, &cuckoo_host, &position);
 		if (status == CUCKOO_OK)
 			return (Datum) 0;
-		problem = psprintf("%s %llu: %s",
-						   filter.is_table ? "bucket" : "hash",
-						   (unsigned long long) position,
-						   cuckoo_status_reason(status));
+		if (!filter.is_table)
+			problem = psprintf("hash at position %llu: %s",
+							   (unsigned long long) position,
+							   cuckoo_status_reason(status));
+		else if (status == CUCKOO_BAD_BUCKET || status == CUCKOO_BAD_COPIES)
+			problem = psprintf("bucket %llu: %s",
+							   (unsigned long long) position,
+							   cuckoo_status_reason(status));
+		else
+			problem = psprintf("table: %s", cuckoo_status_reason(status));
 	}
 
 	value = CStringGetTextDatum(problem);

@@ -87,16 +87,14 @@ unpack_image(struct varlena *datum, size_t bytes, int sqlerrcode,
 		ereturn(escontext, NULL,
 				(errcode(sqlerrcode),
 				 errmsg("%s", message),
-				 errdetail("The checksum of the %zu bytes does not match: they were truncated or changed.",
-						   image_bytes)));
+				 errdetail("The checksum does not match: the bytes were truncated or changed.")));
 
 	status = cuckoo_image_open(&filter, image, image_bytes);
 	if (status == CUCKOO_OK)
 		status = cuckoo_image_check(&filter, &cuckoo_host, &position);
 	if (status != CUCKOO_OK)
 	{
-		cuckoo_image_error(status, image, image_bytes, sqlerrcode, message,
-						   escontext);
+		cuckoo_image_error(status, image, sqlerrcode, message, escontext);
 		return NULL;
 	}
 

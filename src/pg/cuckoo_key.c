@@ -59,9 +59,6 @@
 #include "cuckoo_key.h"
 #include "pg_compat.h"
 
-/* The server names the equality of the other generic types, not this one. */
-#define ENUM_EQ_OP			3516
-
 /* numeric_send(): four int16 before the digits, which are base 10000 */
 #define NUMERIC_SEND_HEADER	8
 #define NUMERIC_SEND_NEG	0x4000

@@ -51,11 +51,11 @@ void
 cuckoo_open(CuckooFilter *filter, const struct varlena *datum)
 {
 	const uint8 *const image = (const uint8 *) VARDATA_ANY(datum);
-	const size_t image_bytes = VARSIZE_ANY_EXHDR(datum);
-	const CuckooStatus status = cuckoo_image_open(filter, image, image_bytes);
+	const CuckooStatus status =
+		cuckoo_image_open(filter, image, VARSIZE_ANY_EXHDR(datum));
 
 	if (unlikely(status != CUCKOO_OK))
-		cuckoo_image_error(status, image, image_bytes, ERRCODE_DATA_CORRUPTED,
+		cuckoo_image_error(status, image, ERRCODE_DATA_CORRUPTED,
 						   "cuckoo filter is corrupted", NULL);
 }
 

@@ -65,23 +65,22 @@ extern uint64 cuckoo_rate_from_float8(float8 fpr);
 
 /* cuckoo_error.c */
 extern void cuckoo_image_error(CuckooStatus status, const uint8 *image,
-							   size_t image_bytes, int sqlerrcode,
-							   const char *message, struct Node *escontext);
-extern void pg_attribute_noreturn() cuckoo_add_error(CuckooStatus status,
-													 const CuckooFilter *filter);
-extern void pg_attribute_noreturn() cuckoo_build_error(CuckooStatus status,
-													   uint64 nvalues,
-													   uint64 capacity);
-extern void pg_attribute_noreturn() cuckoo_parameter_error(CuckooStatus status,
-														   float8 capacity,
-														   float8 fpr);
-extern void pg_attribute_noreturn() cuckoo_resize_error(CuckooStatus status,
-														const CuckooFilter *filter,
-														uint64 capacity,
-														uint64 rate);
-extern void pg_attribute_noreturn() cuckoo_family_error(CuckooFamily held,
-														CuckooFamily given,
-														CuckooUse use);
+							   int sqlerrcode, const char *message,
+							   struct Node *escontext);
+cuckoo_noreturn extern void cuckoo_add_error(CuckooStatus status,
+											 const CuckooFilter *filter);
+cuckoo_noreturn extern void cuckoo_build_error(CuckooStatus status,
+											   uint64 nvalues,
+											   uint64 capacity);
+cuckoo_noreturn extern void cuckoo_parameter_error(CuckooStatus status,
+												   float8 capacity,
+												   float8 fpr);
+cuckoo_noreturn extern void cuckoo_resize_error(CuckooStatus status,
+												const CuckooFilter *filter,
+												uint64 capacity, float8 fpr);
+cuckoo_noreturn extern void cuckoo_family_error(CuckooFamily held,
+												CuckooFamily given,
+												CuckooUse use);
 extern void cuckoo_require_removable(const CuckooFilter *filter);
 
 #endif							/* CUCKOO_PG_H */

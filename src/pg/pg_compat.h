@@ -10,6 +10,7 @@
 #ifndef PG_COMPAT_H
 #define PG_COMPAT_H
 
+#include "catalog/pg_operator.h"
 #include "common/base64.h"
 
 /*
@@ -27,6 +28,27 @@
 		ereport(ERROR, __VA_ARGS__); \
 		return dummy_value; \
 	} while (0)
+#endif
+
+/*
+ * Operators that the headers of some minor versions have no name for.  Their
+ * OIDs are pinned.
+ */
+#ifndef ENUM_EQ_OP
+#define ENUM_EQ_OP			3516
+#endif
+#ifndef RANGE_EQ_OP
+#define RANGE_EQ_OP			3882
+#endif
+#ifndef MULTIRANGE_EQ_OP
+#define MULTIRANGE_EQ_OP	2860
+#endif
+
+/* 18: the attribute of a function that does not return comes first. */
+#if PG_VERSION_NUM >= 180000
+#define cuckoo_noreturn		pg_noreturn
+#else
+#define cuckoo_noreturn		pg_attribute_noreturn()
 #endif
 
 /* 18: base64 takes bytes, no longer chars. */
