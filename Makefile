@@ -10,6 +10,7 @@ MODULE_big = cuckoo_filter
 
 CORE_OBJS = \
 	src/core/cuckoo_bucket.o \
+	src/core/cuckoo_build.o \
 	src/core/cuckoo_geometry.o \
 	src/core/cuckoo_hash.o \
 	src/core/cuckoo_image.o \
@@ -33,6 +34,7 @@ OBJS = $(CORE_OBJS) $(PG_OBJS)
 CORE_HEADERS = \
 	src/cuckoo_filter.h \
 	src/core/cuckoo_bucket.h \
+	src/core/cuckoo_build.h \
 	src/core/cuckoo_bytes.h \
 	src/core/cuckoo_geometry.h \
 	src/core/cuckoo_hash.h \

@@ -17,18 +17,15 @@
  */
 #define SMALL_TABLE_BUCKETS		1024
 
-/* Keys of a build that are fetched at a time. */
-#define BUILD_BATCH				1024
-
 /* Buckets re-placed between two polls. */
 #define POLL_BUCKETS			4096
 
 /*
- * list_limit
+ * cuckoo_set_list_limit
  *		The most hashes with which a list is no larger than the smallest table.
  */
-static uint64_t
-list_limit(const CuckooGeometry *geometry)
+uint64_t
+cuckoo_set_list_limit(const CuckooGeometry *geometry)
 {
 	CuckooGeometry smallest = *geometry;
 
@@ -122,7 +119,7 @@ double_table(const CuckooFilter *filter, CuckooFilter *doubled,
 }
 
 /*
- * choose_remedy
+ * cuckoo_set_remedy
  *		What to do about a table in which an add has found no room.
  *
  * Many hot values do not fit with three or four copies each: they are what
@@ -134,8 +131,8 @@ double_table(const CuckooFilter *filter, CuckooFilter *doubled,
  *
  * Returns CUCKOO_OK with *lower_copies set, or why neither will help.
  */
-static CuckooStatus
-choose_remedy(const CuckooFilter *table, bool *lower_copies,
+CuckooStatus
+cuckoo_set_remedy(const CuckooFilter *table, bool *lower_copies,
 			  const CuckooHost *host)
 {
 	const uint64_t nslots = cuckoo_image_nslots(table);
@@ -165,7 +162,7 @@ make_room(const CuckooFilter *filter, CuckooFilter *roomier,
 		  const CuckooHost *host)
 {
 	bool		lower_copies;
-	CuckooStatus status = choose_remedy(filter, &lower_copies, host);
+	CuckooStatus status = cuckoo_set_remedy(filter, &lower_copies, host);
 
 	if (status != CUCKOO_OK)
 		return status;
@@ -252,7 +249,7 @@ cuckoo_set_list_to_table(const CuckooFilter *filter, CuckooFilter *table,
 static bool
 list_wants_table(const CuckooFilter *filter, uint64_t nentries)
 {
-	const uint64_t first = list_limit(&filter->geometry) + 1;
+	const uint64_t first = cuckoo_set_list_limit(&filter->geometry) + 1;
 	const uint64_t ratio = nentries / first;
 
 	if (filter->capacity < CUCKOO_MIN_TABLE_CAPACITY)
@@ -314,11 +311,11 @@ add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 }
 
 /*
- * declare
+ * cuckoo_set_declare
  *		The decoded header of an empty filter.
  */
-static CuckooStatus
-declare(CuckooFilter *filter, const CuckooParameters *parameters)
+CuckooStatus
+cuckoo_set_declare(CuckooFilter *filter, const CuckooParameters *parameters)
 {
 	CuckooAssert(parameters->max_copies >= 1 &&
 				 parameters->max_copies <= CUCKOO_MAX_COPIES);
@@ -334,11 +331,11 @@ declare(CuckooFilter *filter, const CuckooParameters *parameters)
 }
 
 /*
- * make_list
+ * cuckoo_set_new_list
  *		Make a declared filter an empty list with extra bytes of room.
  */
-static CuckooStatus
-make_list(CuckooFilter *filter, uint64_t extra, const CuckooHost *host)
+CuckooStatus
+cuckoo_set_new_list(CuckooFilter *filter, uint64_t extra, const CuckooHost *host)
 {
 	filter->geometry.index_bits = 0;
 	return cuckoo_set_allocate(filter, extra, host);
@@ -355,11 +352,11 @@ CuckooStatus
 cuckoo_set_new(CuckooFilter *filter, const CuckooParameters *parameters,
 			   const CuckooHost *host)
 {
-	const CuckooStatus status = declare(filter, parameters);
+	const CuckooStatus status = cuckoo_set_declare(filter, parameters);
 
 	if (status != CUCKOO_OK || host == NULL)
 		return status;
-	return make_list(filter, 0, host);
+	return cuckoo_set_new_list(filter, 0, host);
 }
 
 /*
@@ -370,7 +367,7 @@ bool
 cuckoo_set_full_is_table(const CuckooFilter *filter)
 {
 	return filter->capacity >= CUCKOO_MIN_TABLE_CAPACITY &&
-		filter->capacity > list_limit(&filter->geometry);
+		filter->capacity > cuckoo_set_list_limit(&filter->geometry);
 }
 
 /*
@@ -475,179 +472,6 @@ cuckoo_set_contains_batch(const CuckooFilter *filter, const uint64_t *hashes,
 }
 
 /*
- * fill_table
- *		Place the hashes of a source in an empty table.
- *
- * Returns CUCKOO_NO_ROOM if one of them finds no place.
- */
-static CuckooStatus
-fill_table(CuckooFilter *table, const CuckooKeySource *source,
-		   const CuckooHost *host)
-{
-	uint64_t	keys[BUILD_BATCH];
-	size_t		nkeys;
-
-	source->rewind(source->context);
-	while ((nkeys = source->next(source->context, keys, BUILD_BATCH)) > 0)
-	{
-		cuckoo_poll(host);
-		for (size_t i = 0; i < nkeys; i++)
-		{
-			const uint64_t hash = cuckoo_build_key_hash(keys[i]);
-
-			if (cuckoo_table_add(table,
-								 cuckoo_table_hash_address(table, hash)) ==
-				CUCKOO_NO_ROOM)
-				return CUCKOO_NO_ROOM;
-		}
-	}
-	return CUCKOO_OK;
-}
-
-/*
- * build_table
- *		Make a table of the hashes of a source.
- *
- * The first one tried is the smallest that the sizing gives so many entries.
- * A table that does not take them all is filled anew after the remedy that an
- * add would choose: the next larger one, or the same with fewer copies.
- */
-static CuckooStatus
-build_table(CuckooFilter *filter, const CuckooKeySource *source,
-			uint64_t nkeys, const CuckooHost *host)
-{
-	/* beyond its capacity a filter does not grow: the last size is its own */
-	int			index_bits =
-		cuckoo_geometry_index_bits(filter->geometry.ncolumns,
-								   nkeys < filter->capacity ? nkeys :
-								   filter->capacity);
-
-	for (;;)
-	{
-		CuckooFilter table;
-		bool		lower_copies;
-		CuckooStatus status = cuckoo_set_new_table(filter, index_bits, &table, host);
-
-		if (status != CUCKOO_OK)
-			return status;
-		status = fill_table(&table, source, host);
-		if (status == CUCKOO_OK)
-		{
-			cuckoo_image_assert_check(&table);
-			*filter = table;
-			return CUCKOO_OK;
-		}
-
-		status = choose_remedy(&table, &lower_copies, host);
-		cuckoo_set_release(&table, host);
-		if (status != CUCKOO_OK)
-			return status;
-		if (lower_copies)
-			filter->max_copies--;
-		else
-			index_bits++;
-	}
-}
-
-/*
- * build_list
- *		Make a list of the hashes of a source.
- */
-static CuckooStatus
-build_list(CuckooFilter *filter, const CuckooKeySource *source,
-		   uint64_t nkeys, const CuckooHost *host)
-{
-	const CuckooStatus status = make_list(filter, 8 * nkeys, host);
-	uint64_t	keys[BUILD_BATCH];
-	size_t		nnext;
-
-	if (status != CUCKOO_OK)
-		return status;
-	source->rewind(source->context);
-	while ((nnext = source->next(source->context, keys, BUILD_BATCH)) > 0)
-	{
-		for (size_t i = 0; i < nnext; i++)
-			cuckoo_list_insert(filter, cuckoo_build_key_hash(keys[i]));
-	}
-	cuckoo_image_assert_check(filter);
-	return CUCKOO_OK;
-}
-
-/*
- * cuckoo_set_build_from
- *		Make a filter of many hashes at once.
- *
- * The source has nkeys of them, equal ones at most max_copies times.  The
- * result depends on nothing but them and the parameters.
- *
- * Returns what cuckoo_set_add() returns, or cuckoo_set_new().
- */
-CuckooStatus
-cuckoo_set_build_from(CuckooFilter *filter,
-					  const CuckooParameters *parameters,
-					  const CuckooKeySource *source, uint64_t nkeys,
-					  const CuckooHost *host)
-{
-	CuckooStatus status = declare(filter, parameters);
-
-	if (status != CUCKOO_OK)
-		return status;
-
-	if (filter->capacity < CUCKOO_MIN_TABLE_CAPACITY)
-		return nkeys > filter->capacity ? CUCKOO_FULL :
-			build_list(filter, source, nkeys, host);
-	if (nkeys > filter->capacity || nkeys > list_limit(&filter->geometry))
-	{
-		status = build_table(filter, source, nkeys, host);
-		if (status == CUCKOO_OK ||
-			nkeys > filter->capacity || nkeys > CUCKOO_MAX_LIST_ENTRIES)
-			return status;
-		filter->max_copies = filter->declared_copies;
-	}
-	return build_list(filter, source, nkeys, host);
-}
-
-/* An array as a source. */
-typedef struct ArraySource
-{
-	const uint64_t *keys;
-	size_t		nkeys;
-	size_t		position;
-} ArraySource;
-
-static void
-array_rewind(void *context)
-{
-	((ArraySource *) context)->position = 0;
-}
-
-static size_t
-array_next(void *context, uint64_t *keys, size_t room)
-{
-	ArraySource *const array = context;
-	const size_t nleft = array->nkeys - array->position;
-	const size_t nnext = nleft < room ? nleft : room;
-
-	memcpy(keys, array->keys + array->position, nnext * sizeof(uint64_t));
-	array->position += nnext;
-	return nnext;
-}
-
-/*
- * cuckoo_set_build
- *		cuckoo_set_build_from() an array of build keys.
- */
-CuckooStatus
-cuckoo_set_build(CuckooFilter *filter, const CuckooParameters *parameters,
-				 const uint64_t *keys, size_t nkeys, const CuckooHost *host)
-{
-	ArraySource array = {keys, nkeys, 0};
-	const CuckooKeySource source = {array_rewind, array_next, &array};
-
-	return cuckoo_set_build_from(filter, parameters, &source, nkeys, host);
-}
-
-/*
  * rebuild_smaller
  *		Place the entries of a table in one of fewer buckets.
  *
@@ -724,7 +548,7 @@ resize_list(const CuckooFilter *filter, CuckooFilter *resized,
 	list.geometry.index_bits = 0;
 
 	if (capacity >= CUCKOO_MIN_TABLE_CAPACITY &&
-		list.nentries > list_limit(&list.geometry))
+		list.nentries > cuckoo_set_list_limit(&list.geometry))
 	{
 		status = cuckoo_set_list_to_table(&list, resized, host);
 		if (status != CUCKOO_COLLIDING && status != CUCKOO_FULL)

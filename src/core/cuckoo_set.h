@@ -32,35 +32,12 @@ typedef struct CuckooParameters
 	uint64_t	seed;
 } CuckooParameters;
 
-/*
- * Where a build takes its hashes from: their cuckoo_build_key(), ascending, as
- * often as it asks for them.
- *
- * rewind goes back to the first.  next stores up to room of them in keys, and
- * returns how many; 0 only after the last.
- */
-typedef struct CuckooKeySource
-{
-	void		(*rewind) (void *context);
-	size_t		(*next) (void *context, uint64_t *keys, size_t room);
-	void	   *context;
-} CuckooKeySource;
-
 extern CuckooStatus cuckoo_set_new(CuckooFilter *filter,
 								   const CuckooParameters *parameters,
 								   const CuckooHost *host);
 extern CuckooStatus cuckoo_set_copy(const CuckooFilter *filter,
 									CuckooFilter *copy,
 									const CuckooHost *host);
-extern CuckooStatus cuckoo_set_build(CuckooFilter *filter,
-									 const CuckooParameters *parameters,
-									 const uint64_t *keys, size_t nkeys,
-									 const CuckooHost *host);
-extern CuckooStatus cuckoo_set_build_from(CuckooFilter *filter,
-										  const CuckooParameters *parameters,
-										  const CuckooKeySource *source,
-										  uint64_t nkeys,
-										  const CuckooHost *host);
 extern CuckooStatus cuckoo_set_add(CuckooFilter *filter, uint64_t hash,
 								   const CuckooHost *host);
 extern CuckooStatus cuckoo_set_remove(CuckooFilter *filter, uint64_t hash);
@@ -79,7 +56,15 @@ extern double cuckoo_set_fpr(const CuckooFilter *filter);
 extern double cuckoo_set_declared_fpr(const CuckooFilter *filter);
 extern double cuckoo_set_load_factor(const CuckooFilter *filter);
 
-/* What the above are made of, for cuckoo_merge.c. */
+/* What the above are made of, for cuckoo_build.c and cuckoo_merge.c. */
+extern CuckooStatus cuckoo_set_declare(CuckooFilter *filter,
+									   const CuckooParameters *parameters);
+extern CuckooStatus cuckoo_set_new_list(CuckooFilter *filter, uint64_t extra,
+										const CuckooHost *host);
+extern uint64_t cuckoo_set_list_limit(const CuckooGeometry *geometry);
+extern CuckooStatus cuckoo_set_remedy(const CuckooFilter *table,
+									  bool *lower_copies,
+									  const CuckooHost *host);
 extern CuckooStatus cuckoo_set_allocate(CuckooFilter *filter, uint64_t extra,
 										const CuckooHost *host);
 extern void cuckoo_set_release(CuckooFilter *filter, const CuckooHost *host);
@@ -102,27 +87,6 @@ cuckoo_set_contains(const CuckooFilter *filter, uint64_t hash)
 {
 	return filter->is_table ? cuckoo_table_contains(filter, hash) :
 		cuckoo_list_count(filter, hash) > 0;
-}
-
-/*
- * cuckoo_build_key
- *		What a build wants hashes sorted by.
- *
- * The hash turned left by 24 bits, so that its variable bits 31 to 0 come
- * first.  The superblock of a value is the first of these, whatever the
- * number of superblocks (see cuckoo_table_place()): in this order a table of
- * any size is filled from its first superblock to its last.
- */
-static inline uint64_t
-cuckoo_build_key(uint64_t hash)
-{
-	return hash << 24 | hash >> 40;
-}
-
-static inline uint64_t
-cuckoo_build_key_hash(uint64_t key)
-{
-	return key >> 24 | key << 40;
 }
 
 #endif							/* CUCKOO_SET_H */

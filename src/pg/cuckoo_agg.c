@@ -479,7 +479,7 @@ cf_agg_final(PG_FUNCTION_ARGS)
 					  state->capacity,
 					  state->fpr, state->max_copies, state->seed);
 	source = cuckoo_collector_source(&reader, &state->collector);
-	status = cuckoo_set_build_from(&filter, &parameters, &source, nkeys,
+	status = cuckoo_build(&filter, &parameters, &source, nkeys,
 								   &cuckoo_host);
 	if (status != CUCKOO_OK)
 		cuckoo_build_error(status, nkeys, parameters.capacity);

@@ -12,7 +12,7 @@
 
 #include "utils/tuplesort.h"
 
-#include "../core/cuckoo_set.h"
+#include "../core/cuckoo_build.h"
 
 /*
  * A set, or if max_equal is above 1 a multiset, of 64-bit keys.

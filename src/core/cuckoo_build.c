@@ -1,0 +1,417 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_build.c
+ *		A whole filter at once, from hashes in a certain order.
+ *
+ * All that an add touches is in one superblock, and the hashes come superblock
+ * by superblock.  So each of these is filled unpacked, in memory that stays in
+ * the cache, and packed once when all of its values have come.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <string.h>
+
+#include "cuckoo_build.h"
+
+/* Keys fetched at a time. */
+#define KEY_BATCH		1024
+
+/*
+ * A superblock, or a table without superblocks, that is being filled.
+ *
+ * Fingerprints are in 32 bits each; a table of longer ones is filled value by
+ * value.
+ */
+#define MAX_BLOCK_FP_BITS	32
+
+typedef struct Block
+{
+	uint64_t	number;			/* of the superblock */
+	uint64_t	first_bucket;	/* of it in the table */
+	uint32_t	nbuckets;
+	uint32_t   *fps;			/* four for each bucket, used ones first */
+	uint64_t   *crowded;		/* hashes both of whose buckets were full, */
+	uint32_t	ncrowded;		/* at most nbuckets of them */
+	bool		is_packed;		/* into the table: more go there */
+} Block;
+
+/*
+ * block_bucket_load
+ *		Used slots of an unpacked bucket that is not full.
+ */
+static inline int
+block_bucket_load(const uint32_t *fps)
+{
+	return (fps[0] != 0) + (fps[1] != 0) + (fps[2] != 0);
+}
+
+static inline int
+block_bucket_count(const uint32_t *fps, uint32_t fp)
+{
+	return (fps[0] == fp) + (fps[1] == fp) + (fps[2] == fp) + (fps[3] == fp);
+}
+
+/*
+ * add_hash
+ *		Add a hash to the table itself.
+ */
+static CuckooStatus
+add_hash(CuckooFilter *table, uint64_t hash)
+{
+	return cuckoo_table_add(table, cuckoo_table_hash_address(table, hash));
+}
+
+/* Put two fingerprints of a bucket in order. */
+static inline void
+order(uint64_t *a, uint64_t *b)
+{
+	if (cuckoo_fp_sort_key(*a) > cuckoo_fp_sort_key(*b))
+	{
+		const uint64_t swapped = *a;
+
+		*a = *b;
+		*b = swapped;
+	}
+}
+
+/*
+ * block_finish
+ *		Pack a block into the table, then add what was crowded out.
+ */
+static CuckooStatus
+block_finish(Block *block, CuckooFilter *table)
+{
+	uint8_t    *const body = cuckoo_image_body(table);
+
+	if (block->is_packed)
+		return CUCKOO_OK;
+	block->is_packed = true;
+
+	for (uint32_t bucket = 0; bucket < block->nbuckets; bucket++)
+	{
+		const uint32_t *const unpacked =
+			block->fps + (size_t) bucket * CUCKOO_BUCKET_SLOTS;
+		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+
+		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
+			fps[slot] = unpacked[slot];
+		order(&fps[0], &fps[1]);
+		order(&fps[2], &fps[3]);
+		order(&fps[0], &fps[2]);
+		order(&fps[1], &fps[3]);
+		order(&fps[1], &fps[2]);
+		cuckoo_bucket_write(&table->packing, body,
+							block->first_bucket + bucket, fps);
+	}
+
+	for (uint32_t i = 0; i < block->ncrowded; i++)
+	{
+		if (add_hash(table, block->crowded[i]) == CUCKOO_NO_ROOM)
+			return CUCKOO_NO_ROOM;
+	}
+	return CUCKOO_OK;
+}
+
+/*
+ * block_add
+ *		Add a hash to the one of its buckets that has more room.
+ *
+ * That, and not the primary one while it has any, leaves few to relocate:
+ * one in fifty when the table is as full as it gets.  They have to wait until
+ * the block is packed.
+ */
+static CuckooStatus
+block_add(Block *block, CuckooFilter *table, uint64_t hash)
+{
+	CuckooPlace places[2];
+	uint32_t   *fps[2];
+	uint32_t	fp[2];
+	int			load[2];
+	int			choice;
+
+	if (cuckoo_unlikely(block->ncrowded == block->nbuckets) &&
+		block_finish(block, table) != CUCKOO_OK)
+		return CUCKOO_NO_ROOM;
+	if (cuckoo_unlikely(block->is_packed))
+		return add_hash(table, hash);
+
+	cuckoo_table_places(&table->geometry,
+						cuckoo_table_hash_address(table, hash), places);
+	for (int i = 0; i < 2; i++)
+	{
+		fps[i] = block->fps +
+			CUCKOO_BUCKET_SLOTS * (places[i].bucket - block->first_bucket);
+		fp[i] = (uint32_t) places[i].fp;
+		load[i] = fps[i][CUCKOO_BUCKET_SLOTS - 1] != 0 ? CUCKOO_BUCKET_SLOTS :
+			block_bucket_load(fps[i]);
+	}
+
+	if (cuckoo_unlikely(block_bucket_count(fps[0], fp[0]) +
+						block_bucket_count(fps[1], fp[1]) >=
+						table->max_copies))
+		return CUCKOO_SATURATED;
+
+	choice = load[1] < load[0];
+	if (cuckoo_likely(load[choice] < CUCKOO_BUCKET_SLOTS))
+	{
+		fps[choice][load[choice]] = fp[choice];
+		table->nentries++;
+	}
+	else
+		block->crowded[block->ncrowded++] = hash;
+	return CUCKOO_OK;
+}
+
+/*
+ * block_start
+ *		Begin with the given superblock.
+ */
+static void
+block_start(Block *block, uint64_t number)
+{
+	block->number = number;
+	block->first_bucket = number * block->nbuckets;
+	block->ncrowded = 0;
+	block->is_packed = false;
+	memset(block->fps, 0, (size_t) block->nbuckets * CUCKOO_BUCKET_SLOTS *
+		   sizeof(uint32_t));
+}
+
+/*
+ * fill_blocks
+ *		Place the hashes of a source in an empty table, block by block.
+ */
+static CuckooStatus
+fill_blocks(Block *block, CuckooFilter *table, const CuckooKeySource *source,
+			const CuckooHost *host)
+{
+	const int	q = table->geometry.index_bits;
+	uint64_t	keys[KEY_BATCH];
+	size_t		nkeys;
+
+	block_start(block, 0);
+	while ((nkeys = source->next(source->context, keys, KEY_BATCH)) > 0)
+	{
+		cuckoo_poll(host);
+		for (size_t i = 0; i < nkeys; i++)
+		{
+			const uint64_t number = q <= CUCKOO_SUPERBLOCK_BITS ? 0 :
+				keys[i] >> (64 - (q - CUCKOO_SUPERBLOCK_BITS));
+
+			if (cuckoo_unlikely(number != block->number))
+			{
+				if (block_finish(block, table) != CUCKOO_OK)
+					return CUCKOO_NO_ROOM;
+				block_start(block, number);
+			}
+			if (block_add(block, table, cuckoo_build_key_hash(keys[i])) ==
+				CUCKOO_NO_ROOM)
+				return CUCKOO_NO_ROOM;
+		}
+	}
+	return block_finish(block, table);
+}
+
+/*
+ * fill_singly
+ *		Place the hashes of a source in an empty table, one by one.
+ */
+static CuckooStatus
+fill_singly(CuckooFilter *table, const CuckooKeySource *source,
+			const CuckooHost *host)
+{
+	uint64_t	keys[KEY_BATCH];
+	size_t		nkeys;
+
+	while ((nkeys = source->next(source->context, keys, KEY_BATCH)) > 0)
+	{
+		cuckoo_poll(host);
+		for (size_t i = 0; i < nkeys; i++)
+		{
+			if (add_hash(table, cuckoo_build_key_hash(keys[i])) ==
+				CUCKOO_NO_ROOM)
+				return CUCKOO_NO_ROOM;
+		}
+	}
+	return CUCKOO_OK;
+}
+
+/*
+ * fill_table
+ *		Place the hashes of a source in an empty table.
+ *
+ * Returns CUCKOO_OK; CUCKOO_NO_ROOM if one of them finds no place, with the
+ * table holding some of them; or CUCKOO_NO_MEMORY.
+ */
+static CuckooStatus
+fill_table(CuckooFilter *table, const CuckooKeySource *source,
+		   const CuckooHost *host)
+{
+	const int	q = table->geometry.index_bits;
+	Block		block = {0};
+	CuckooStatus status;
+
+	source->rewind(source->context);
+	if (table->packing.fp_bits > MAX_BLOCK_FP_BITS)
+		return fill_singly(table, source, host);
+
+	block.nbuckets = table->geometry.ncolumns <<
+		(q < CUCKOO_SUPERBLOCK_BITS ? q : CUCKOO_SUPERBLOCK_BITS);
+	block.fps = host->alloc(host->context,
+							(size_t) block.nbuckets * CUCKOO_BUCKET_SLOTS *
+							sizeof(uint32_t));
+	if (block.fps == NULL)
+		return CUCKOO_NO_MEMORY;
+	block.crowded = host->alloc(host->context,
+								block.nbuckets * sizeof(uint64_t));
+	status = block.crowded == NULL ? CUCKOO_NO_MEMORY :
+		fill_blocks(&block, table, source, host);
+	if (block.crowded != NULL)
+		host->release(host->context, block.crowded);
+	host->release(host->context, block.fps);
+	return status;
+}
+
+/*
+ * build_table
+ *		Make a table of the hashes of a source.
+ *
+ * The first one tried is the smallest that the sizing gives so many entries.
+ * A table that does not take them all is filled anew after the remedy that an
+ * add would choose: the next larger one, or the same with fewer copies.
+ */
+static CuckooStatus
+build_table(CuckooFilter *filter, const CuckooKeySource *source,
+			uint64_t nkeys, const CuckooHost *host)
+{
+	/* beyond its capacity a filter does not grow: the last size is its own */
+	int			index_bits =
+		cuckoo_geometry_index_bits(filter->geometry.ncolumns,
+								   nkeys < filter->capacity ? nkeys :
+								   filter->capacity);
+
+	for (;;)
+	{
+		CuckooFilter table;
+		bool		lower_copies;
+		CuckooStatus status = cuckoo_set_new_table(filter, index_bits, &table, host);
+
+		if (status != CUCKOO_OK)
+			return status;
+		status = fill_table(&table, source, host);
+		if (status == CUCKOO_OK)
+		{
+			cuckoo_image_assert_check(&table);
+			*filter = table;
+			return CUCKOO_OK;
+		}
+
+		if (status == CUCKOO_NO_ROOM)
+			status = cuckoo_set_remedy(&table, &lower_copies, host);
+		cuckoo_set_release(&table, host);
+		if (status != CUCKOO_OK)
+			return status;
+		if (lower_copies)
+			filter->max_copies--;
+		else
+			index_bits++;
+	}
+}
+
+/*
+ * build_list
+ *		Make a list of the hashes of a source.
+ */
+static CuckooStatus
+build_list(CuckooFilter *filter, const CuckooKeySource *source,
+		   uint64_t nkeys, const CuckooHost *host)
+{
+	const CuckooStatus status = cuckoo_set_new_list(filter, 8 * nkeys, host);
+	uint64_t	keys[KEY_BATCH];
+	size_t		nnext;
+
+	if (status != CUCKOO_OK)
+		return status;
+	source->rewind(source->context);
+	while ((nnext = source->next(source->context, keys, KEY_BATCH)) > 0)
+	{
+		for (size_t i = 0; i < nnext; i++)
+			cuckoo_list_insert(filter, cuckoo_build_key_hash(keys[i]));
+	}
+	cuckoo_image_assert_check(filter);
+	return CUCKOO_OK;
+}
+
+/*
+ * cuckoo_build
+ *		Make a filter of many hashes at once.
+ *
+ * The source has nkeys of them, equal ones at most max_copies times.  The
+ * result depends on nothing but them and the parameters.
+ *
+ * Returns what cuckoo_set_add() returns, or cuckoo_set_new().
+ */
+CuckooStatus
+cuckoo_build(CuckooFilter *filter,
+					  const CuckooParameters *parameters,
+					  const CuckooKeySource *source, uint64_t nkeys,
+					  const CuckooHost *host)
+{
+	CuckooStatus status = cuckoo_set_declare(filter, parameters);
+
+	if (status != CUCKOO_OK)
+		return status;
+
+	if (filter->capacity < CUCKOO_MIN_TABLE_CAPACITY)
+		return nkeys > filter->capacity ? CUCKOO_FULL :
+			build_list(filter, source, nkeys, host);
+	if (nkeys > filter->capacity || nkeys > cuckoo_set_list_limit(&filter->geometry))
+	{
+		status = build_table(filter, source, nkeys, host);
+		if (status == CUCKOO_OK ||
+			nkeys > filter->capacity || nkeys > CUCKOO_MAX_LIST_ENTRIES)
+			return status;
+		filter->max_copies = filter->declared_copies;
+	}
+	return build_list(filter, source, nkeys, host);
+}
+
+/* An array as a source. */
+typedef struct ArraySource
+{
+	const uint64_t *keys;
+	size_t		nkeys;
+	size_t		position;
+} ArraySource;
+
+static void
+array_rewind(void *context)
+{
+	((ArraySource *) context)->position = 0;
+}
+
+static size_t
+array_next(void *context, uint64_t *keys, size_t room)
+{
+	ArraySource *const array = context;
+	const size_t nleft = array->nkeys - array->position;
+	const size_t nnext = nleft < room ? nleft : room;
+
+	memcpy(keys, array->keys + array->position, nnext * sizeof(uint64_t));
+	array->position += nnext;
+	return nnext;
+}
+
+/*
+ * cuckoo_build_array
+ *		cuckoo_build() an array of build keys.
+ */
+CuckooStatus
+cuckoo_build_array(CuckooFilter *filter, const CuckooParameters *parameters,
+				 const uint64_t *keys, size_t nkeys, const CuckooHost *host)
+{
+	ArraySource array = {keys, nkeys, 0};
+	const CuckooKeySource source = {array_rewind, array_next, &array};
+
+	return cuckoo_build(filter, parameters, &source, nkeys, host);
+}
