@@ -117,7 +117,7 @@ block_finish(Block *block, CuckooFilter *table)
  *		Add a hash to the one of its buckets that has more room.
  *
  * That, and not the primary one while it has any, leaves few to relocate:
- * one in fifty when the table is as full as it gets.  They have to wait until
+ * one in seventeen when the table is as full as it gets.  They have to wait until
  * the block is packed.
  */
 static CuckooStatus
