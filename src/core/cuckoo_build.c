@@ -116,8 +116,8 @@ block_finish(Block *block, CuckooFilter *table)
  * block_add
  *		Add a hash to the one of its buckets that has more room.
  *
- * That, and not the primary one while it has any, leaves few to relocate:
- * one in seventeen when the table is as full as it gets.  They have to wait until
+ * That, and not the primary one while it has any, leaves few to relocate: one
+ * in seventeen when the table is as full as it gets.  They have to wait until
  * the block is packed.
  */
 static CuckooStatus
@@ -294,8 +294,9 @@ build_table(CuckooFilter *filter, const CuckooKeySource *source,
 	{
 		CuckooFilter table;
 		bool		lower_copies;
-		CuckooStatus status = cuckoo_set_new_table(filter, index_bits, &table, host);
+		CuckooStatus status;
 
+		status = cuckoo_set_new_table(filter, index_bits, &table, host);
 		if (status != CUCKOO_OK)
 			return status;
 		status = fill_table(&table, source, host);
@@ -365,7 +366,8 @@ cuckoo_build(CuckooFilter *filter,
 	if (filter->capacity < CUCKOO_MIN_TABLE_CAPACITY)
 		return nkeys > filter->capacity ? CUCKOO_FULL :
 			build_list(filter, source, nkeys, host);
-	if (nkeys > filter->capacity || nkeys > cuckoo_set_list_limit(&filter->geometry))
+	if (nkeys > filter->capacity ||
+		nkeys > cuckoo_set_list_limit(&filter->geometry))
 	{
 		status = build_table(filter, source, nkeys, host);
 		if (status == CUCKOO_OK ||

@@ -40,7 +40,8 @@ cuckoo_set_list_limit(const CuckooGeometry *geometry)
  * extra is room that is not in use yet.  The content is undefined.
  */
 CuckooStatus
-cuckoo_set_allocate(CuckooFilter *filter, uint64_t extra, const CuckooHost *host)
+cuckoo_set_allocate(CuckooFilter *filter, uint64_t extra,
+					const CuckooHost *host)
 {
 	const uint64_t bytes = cuckoo_image_bytes(filter);
 
@@ -226,10 +227,10 @@ cuckoo_set_list_to_table(const CuckooFilter *filter, CuckooFilter *table,
 		return status;
 	for (uint64_t i = 0; i < filter->nentries; i++)
 	{
-		const uint64_t hash = cuckoo_list_get(filter, i);
+		const CuckooAddress address =
+			cuckoo_table_hash_address(table, cuckoo_list_get(filter, i));
 
-		status = cuckoo_set_add_address(table, cuckoo_table_hash_address(table, hash),
-							  host);
+		status = cuckoo_set_add_address(table, address, host);
 		if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
 		{
 			cuckoo_set_release(table, host);
@@ -273,14 +274,13 @@ add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 
 	if (list_wants_table(filter, nentries))
 	{
+		const CuckooAddress address = cuckoo_table_hash_address(filter, hash);
 		CuckooFilter table;
 
 		refused = cuckoo_set_list_to_table(filter, &table, host);
 		if (refused == CUCKOO_OK)
 		{
-			refused = cuckoo_set_add_address(&table,
-								   cuckoo_table_hash_address(&table, hash),
-								   host);
+			refused = cuckoo_set_add_address(&table, address, host);
 			if (refused == CUCKOO_OK || refused == CUCKOO_SATURATED)
 			{
 				replace_filter(filter, &table, host);
@@ -335,7 +335,8 @@ cuckoo_set_declare(CuckooFilter *filter, const CuckooParameters *parameters)
  *		Make a declared filter an empty list with extra bytes of room.
  */
 CuckooStatus
-cuckoo_set_new_list(CuckooFilter *filter, uint64_t extra, const CuckooHost *host)
+cuckoo_set_new_list(CuckooFilter *filter, uint64_t extra,
+					const CuckooHost *host)
 {
 	filter->geometry.index_bits = 0;
 	return cuckoo_set_allocate(filter, extra, host);
@@ -415,8 +416,9 @@ CuckooStatus
 cuckoo_set_add(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 {
 	if (filter->is_table)
-		return cuckoo_set_add_address(filter, cuckoo_table_hash_address(filter, hash),
-							host);
+		return cuckoo_set_add_address(filter,
+									  cuckoo_table_hash_address(filter, hash),
+									  host);
 	return add_to_list(filter, hash, host);
 }
 

@@ -139,13 +139,14 @@ require_same_parameters(const CuckooAggState *state, int narguments,
 
 	for (int i = 0; i < narguments; i++)
 	{
+		const Datum value = arguments[i].value;
 		bool		same = arguments[i].isnull == state->isnull[i];
 
 		if (same && !state->isnull[i])
-			same = i == 0 ? DatumGetFloat8(arguments[i].value) == state->capacity :
-				i == 1 ? DatumGetFloat8(arguments[i].value) == state->fpr :
-				i == 2 ? DatumGetInt32(arguments[i].value) == state->max_copies :
-				DatumGetInt64(arguments[i].value) == state->seed;
+			same = i == 0 ? DatumGetFloat8(value) == state->capacity :
+				i == 1 ? DatumGetFloat8(value) == state->fpr :
+				i == 2 ? DatumGetInt32(value) == state->max_copies :
+				DatumGetInt64(value) == state->seed;
 		if (unlikely(!same))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
