@@ -33,6 +33,7 @@ typedef struct Block
 	uint64_t   *crowded;		/* hashes both of whose buckets were full, */
 	uint32_t	ncrowded;		/* at most nbuckets of them */
 	bool		is_packed;		/* into the table: more go there */
+	uint64_t	homeless;		/* the hash for which there was no room */
 } Block;
 
 /*
@@ -56,8 +57,9 @@ block_bucket_count(const uint32_t *fps, uint32_t fp)
  *		Add a hash to the table itself.
  */
 static CuckooStatus
-add_hash(CuckooFilter *table, uint64_t hash)
+add_hash(Block *block, CuckooFilter *table, uint64_t hash)
 {
+	block->homeless = hash;
 	return cuckoo_table_add(table, cuckoo_table_hash_address(table, hash));
 }
 
@@ -106,7 +108,7 @@ block_finish(Block *block, CuckooFilter *table)
 
 	for (uint32_t i = 0; i < block->ncrowded; i++)
 	{
-		if (add_hash(table, block->crowded[i]) == CUCKOO_NO_ROOM)
+		if (add_hash(block, table, block->crowded[i]) == CUCKOO_NO_ROOM)
 			return CUCKOO_NO_ROOM;
 	}
 	return CUCKOO_OK;
@@ -133,7 +135,7 @@ block_add(Block *block, CuckooFilter *table, uint64_t hash)
 		block_finish(block, table) != CUCKOO_OK)
 		return CUCKOO_NO_ROOM;
 	if (cuckoo_unlikely(block->is_packed))
-		return add_hash(table, hash);
+		return add_hash(block, table, hash);
 
 	cuckoo_table_places(&table->geometry,
 						cuckoo_table_hash_address(table, hash), places);
@@ -217,7 +219,7 @@ fill_blocks(Block *block, CuckooFilter *table, const CuckooKeySource *source,
  *		Place the hashes of a source in an empty table, one by one.
  */
 static CuckooStatus
-fill_singly(CuckooFilter *table, const CuckooKeySource *source,
+fill_singly(Block *block, CuckooFilter *table, const CuckooKeySource *source,
 			const CuckooHost *host)
 {
 	uint64_t	keys[KEY_BATCH];
@@ -228,7 +230,7 @@ fill_singly(CuckooFilter *table, const CuckooKeySource *source,
 		cuckoo_poll(host);
 		for (size_t i = 0; i < nkeys; i++)
 		{
-			if (add_hash(table, cuckoo_build_key_hash(keys[i])) ==
+			if (add_hash(block, table, cuckoo_build_key_hash(keys[i])) ==
 				CUCKOO_NO_ROOM)
 				return CUCKOO_NO_ROOM;
 		}
@@ -240,12 +242,12 @@ fill_singly(CuckooFilter *table, const CuckooKeySource *source,
  * fill_table
  *		Place the hashes of a source in an empty table.
  *
- * Returns CUCKOO_OK; CUCKOO_NO_ROOM if one of them finds no place, with the
- * table holding some of them; or CUCKOO_NO_MEMORY.
+ * Returns CUCKOO_OK; CUCKOO_NO_ROOM if one of them, *homeless, finds no place,
+ * with the table holding those before; or CUCKOO_NO_MEMORY.
  */
 static CuckooStatus
 fill_table(CuckooFilter *table, const CuckooKeySource *source,
-		   const CuckooHost *host)
+		   uint64_t *homeless, const CuckooHost *host)
 {
 	const int	q = table->geometry.index_bits;
 	Block		block = {0};
@@ -253,22 +255,28 @@ fill_table(CuckooFilter *table, const CuckooKeySource *source,
 
 	source->rewind(source->context);
 	if (table->packing.fp_bits > MAX_BLOCK_FP_BITS)
-		return fill_singly(table, source, host);
+		status = fill_singly(&block, table, source, host);
+	else
+	{
+		const size_t alignment = sizeof(uint64_t);
+		uint8_t    *memory;
+		uint8_t    *aligned;
 
-	block.nbuckets = table->geometry.ncolumns <<
-		(q < CUCKOO_SUPERBLOCK_BITS ? q : CUCKOO_SUPERBLOCK_BITS);
-	block.fps = host->alloc(host->context,
-							(size_t) block.nbuckets * CUCKOO_BUCKET_SLOTS *
-							sizeof(uint32_t));
-	if (block.fps == NULL)
-		return CUCKOO_NO_MEMORY;
-	block.crowded = host->alloc(host->context,
-								block.nbuckets * sizeof(uint64_t));
-	status = block.crowded == NULL ? CUCKOO_NO_MEMORY :
-		fill_blocks(&block, table, source, host);
-	if (block.crowded != NULL)
-		host->release(host->context, block.crowded);
-	host->release(host->context, block.fps);
+		block.nbuckets = table->geometry.ncolumns <<
+			(q < CUCKOO_SUPERBLOCK_BITS ? q : CUCKOO_SUPERBLOCK_BITS);
+		memory = host->alloc(host->context, alignment - 1 + block.nbuckets *
+							 (sizeof(uint64_t) +
+							  CUCKOO_BUCKET_SLOTS * sizeof(uint32_t)));
+		if (memory == NULL)
+			return CUCKOO_NO_MEMORY;
+		aligned = memory +
+			(alignment - (uintptr_t) memory % alignment) % alignment;
+		block.crowded = (uint64_t *) aligned;
+		block.fps = (uint32_t *) (block.crowded + block.nbuckets);
+		status = fill_blocks(&block, table, source, host);
+		host->release(host->context, memory);
+	}
+	*homeless = block.homeless;
 	return status;
 }
 
@@ -293,13 +301,14 @@ build_table(CuckooFilter *filter, const CuckooKeySource *source,
 	for (;;)
 	{
 		CuckooFilter table;
+		uint64_t	homeless;
 		bool		lower_copies;
 		CuckooStatus status;
 
 		status = cuckoo_set_new_table(filter, index_bits, &table, host);
 		if (status != CUCKOO_OK)
 			return status;
-		status = fill_table(&table, source, host);
+		status = fill_table(&table, source, &homeless, host);
 		if (status == CUCKOO_OK)
 		{
 			cuckoo_image_assert_check(&table);
@@ -308,7 +317,15 @@ build_table(CuckooFilter *filter, const CuckooKeySource *source,
 		}
 
 		if (status == CUCKOO_NO_ROOM)
-			status = cuckoo_set_remedy(&table, &lower_copies, host);
+		{
+			status =
+				cuckoo_set_remedy(&table,
+								  cuckoo_table_hash_address(&table, homeless),
+								  nkeys, &lower_copies, host);
+			if (status == CUCKOO_OK && !lower_copies &&
+				nkeys > filter->capacity)
+				status = CUCKOO_FULL;
+		}
 		cuckoo_set_release(&table, host);
 		if (status != CUCKOO_OK)
 			return status;

@@ -141,7 +141,10 @@ cuckoo_geometry_choose(CuckooGeometry *geometry, uint64_t capacity,
 
 /*
  * cuckoo_geometry_max_capacity
- *		The largest capacity that a filter can have at this rate, or 0.
+ *		The capacity up to which a filter is possible at this rate, or 0.
+ *
+ * A few larger ones can be as well: where a column more saves a prefix bit,
+ * the table becomes smaller.
  */
 uint64_t
 cuckoo_geometry_max_capacity(uint64_t rate)
@@ -150,7 +153,6 @@ cuckoo_geometry_max_capacity(uint64_t rate)
 	uint64_t	low = 0;
 	uint64_t	high = MAX_SLOTS;
 
-	/* larger capacities have larger tables and longer prefixes */
 	while (low < high)
 	{
 		const uint64_t middle = low + (high - low + 1) / 2;

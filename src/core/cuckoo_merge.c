@@ -167,6 +167,7 @@ static CuckooStatus
 add_table(CuckooFilter *filter, const CuckooFilter *other, bool add_copies,
 		  const CuckooHost *host)
 {
+	const uint64_t nexpected = filter->nentries + other->nentries;
 	CuckooWalk	walk = {0};
 	Value		values[MERGE_BATCH];
 	int			nvalues;
@@ -190,7 +191,8 @@ add_table(CuckooFilter *filter, const CuckooFilter *other, bool add_copies,
 			for (; nmore > 0; nmore--)
 			{
 				const CuckooStatus status =
-					cuckoo_set_add_address(filter, values[i].address, host);
+					cuckoo_set_add_address(filter, values[i].address,
+										   nexpected, host);
 
 				if (status == CUCKOO_SATURATED)
 					break;
@@ -281,6 +283,7 @@ merge_tables(CuckooFilter *filter, const CuckooFilter *other,
 {
 	const bool	other_is_base = other->is_table &&
 		(!filter->is_table || filter->nentries < other->nentries);
+	CuckooFilter result = *header;
 	CuckooFilter base;
 	CuckooFilter addend;
 	bool		base_is_own;
@@ -292,6 +295,9 @@ merge_tables(CuckooFilter *filter, const CuckooFilter *other,
 	if (status != CUCKOO_OK)
 		return status;
 
+	/* a list of hot values may have become a table of fewer copies */
+	result.max_copies = min_int(result.max_copies, addend.max_copies);
+
 	status = as_table(other_is_base ? other : filter, header, &base,
 					  &base_is_own, host);
 	if (status == CUCKOO_OK && other_is_base && !base_is_own)
@@ -301,7 +307,7 @@ merge_tables(CuckooFilter *filter, const CuckooFilter *other,
 	}
 	if (status == CUCKOO_OK)
 	{
-		become(&base, header, host);
+		become(&base, &result, host);
 		status = add_table(&base, &addend, add_copies, host);
 		if (base_is_own)
 			cuckoo_set_release(filter, host);
@@ -443,7 +449,7 @@ intersect_tables(const CuckooFilter *table, const CuckooFilter *other,
 			for (; ncommon > 0; ncommon--)
 			{
 				status = cuckoo_set_add_address(common, values[i].address,
-												host);
+												nentries, host);
 				if (status == CUCKOO_SATURATED)
 					break;
 				if (status != CUCKOO_OK)

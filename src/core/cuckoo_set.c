@@ -128,26 +128,36 @@ double_table(const CuckooFilter *filter, CuckooFilter *doubled,
  * third or fourth copy, and then max_copies goes down by one.  What a value
  * loses are copies that adding and removing did not change any more.
  *
- * Otherwise the table is doubled, as long as the capacity is not reached.
+ * Otherwise the table is doubled, as long as the capacity is not reached and
+ * it is not mostly empty.
+ *
+ * address is where there was no room; values can come in the order of the
+ * table, so how full that is shows in the superblock, not in the whole.
+ * nexpected is how many entries the table is to have, if it is being filled
+ * like that, else 0.
  *
  * Returns CUCKOO_OK with *lower_copies set, or why neither will help.
  */
 CuckooStatus
-cuckoo_set_remedy(const CuckooFilter *table, bool *lower_copies,
-			  const CuckooHost *host)
+cuckoo_set_remedy(const CuckooFilter *table, CuckooAddress address,
+				  uint64_t nexpected, bool *lower_copies,
+				  const CuckooHost *host)
 {
-	const uint64_t nslots = cuckoo_image_nslots(table);
+	uint64_t	nused;
+	uint64_t	nslots;
 
-	*lower_copies = table->max_copies > 2 &&
-		4 * table->nentries < 3 * nslots &&
+	cuckoo_table_block_load(table, address, &nused, &nslots);
+	*lower_copies = table->max_copies > 2 && 4 * nused < 3 * nslots &&
 		8 * cuckoo_table_copies_above(table, 2, host) >= table->nentries;
 	if (*lower_copies)
 		return CUCKOO_OK;
 
 	if (table->nentries >= table->capacity)
 		return CUCKOO_FULL;
+	if (nexpected < table->nentries)
+		nexpected = table->nentries;
 	if (cuckoo_geometry_nbuckets(&table->geometry) > SMALL_TABLE_BUCKETS &&
-		4 * table->nentries < nslots)
+		4 * nexpected < cuckoo_image_nslots(table))
 		return CUCKOO_COLLIDING;
 	if (table->packing.fp_bits == CUCKOO_MIN_FP_BITS)
 		return CUCKOO_FULL;
@@ -159,11 +169,12 @@ cuckoo_set_remedy(const CuckooFilter *table, bool *lower_copies,
  *		Make a table in which an add that found no room may find some.
  */
 static CuckooStatus
-make_room(const CuckooFilter *filter, CuckooFilter *roomier,
-		  const CuckooHost *host)
+make_room(const CuckooFilter *filter, CuckooAddress address,
+		  uint64_t nexpected, CuckooFilter *roomier, const CuckooHost *host)
 {
 	bool		lower_copies;
-	CuckooStatus status = cuckoo_set_remedy(filter, &lower_copies, host);
+	CuckooStatus status = cuckoo_set_remedy(filter, address, nexpected,
+											&lower_copies, host);
 
 	if (status != CUCKOO_OK)
 		return status;
@@ -184,11 +195,14 @@ make_room(const CuckooFilter *filter, CuckooFilter *roomier,
  * cuckoo_set_add_address
  *		Add one more copy of what has this address, whatever that takes.
  *
- * The old table is kept until the add has succeeded in a new one.
+ * The old table is kept until the add has succeeded in a new one.  nexpected
+ * is that of cuckoo_set_remedy().
+ *
+ * Returns what cuckoo_set_add() returns.
  */
 CuckooStatus
 cuckoo_set_add_address(CuckooFilter *filter, CuckooAddress address,
-					   const CuckooHost *host)
+					   uint64_t nexpected, const CuckooHost *host)
 {
 	CuckooStatus status = cuckoo_table_add(filter, address);
 	CuckooFilter current = *filter;
@@ -200,7 +214,7 @@ cuckoo_set_add_address(CuckooFilter *filter, CuckooAddress address,
 	{
 		CuckooFilter roomier;
 
-		status = make_room(&current, &roomier, host);
+		status = make_room(&current, address, nexpected, &roomier, host);
 		if (current.image != filter->image)
 			cuckoo_set_release(&current, host);
 		if (status != CUCKOO_OK)
@@ -209,8 +223,9 @@ cuckoo_set_add_address(CuckooFilter *filter, CuckooAddress address,
 		status = cuckoo_table_add(&current, address);
 	} while (status == CUCKOO_NO_ROOM);
 
+	/* saturated or not by now, the filter is another one */
 	replace_filter(filter, &current, host);
-	return status;
+	return CUCKOO_OK;
 }
 
 /*
@@ -230,7 +245,7 @@ cuckoo_set_list_to_table(const CuckooFilter *filter, CuckooFilter *table,
 		const CuckooAddress address =
 			cuckoo_table_hash_address(table, cuckoo_list_get(filter, i));
 
-		status = cuckoo_set_add_address(table, address, host);
+		status = cuckoo_set_add_address(table, address, 0, host);
 		if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
 		{
 			cuckoo_set_release(table, host);
@@ -280,7 +295,7 @@ add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 		refused = cuckoo_set_list_to_table(filter, &table, host);
 		if (refused == CUCKOO_OK)
 		{
-			refused = cuckoo_set_add_address(&table, address, host);
+			refused = cuckoo_set_add_address(&table, address, 0, host);
 			if (refused == CUCKOO_OK || refused == CUCKOO_SATURATED)
 			{
 				replace_filter(filter, &table, host);
@@ -408,9 +423,9 @@ cuckoo_set_copy(const CuckooFilter *filter, CuckooFilter *copy,
  * cuckoo_set_add
  *		Add one more copy of a hash.
  *
- * Returns CUCKOO_OK; CUCKOO_SATURATED if it had max_copies already; or, with
- * the filter as it was, CUCKOO_FULL, CUCKOO_COLLIDING, CUCKOO_TOO_LARGE or
- * CUCKOO_NO_MEMORY.
+ * Returns CUCKOO_OK, also if max_copies was lowered for it and it has as many
+ * now; or, with the filter as it was, CUCKOO_SATURATED if it had max_copies
+ * already, CUCKOO_FULL, CUCKOO_COLLIDING, CUCKOO_TOO_LARGE or CUCKOO_NO_MEMORY.
  */
 CuckooStatus
 cuckoo_set_add(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
@@ -418,7 +433,7 @@ cuckoo_set_add(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 	if (filter->is_table)
 		return cuckoo_set_add_address(filter,
 									  cuckoo_table_hash_address(filter, hash),
-									  host);
+									  0, host);
 	return add_to_list(filter, hash, host);
 }
 
@@ -515,7 +530,8 @@ rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
 			address = cuckoo_table_address(&filter->geometry, place);
 			address.prefix = address.prefix >> (8 + ncut) << 8 |
 				(address.prefix & 0xFF);
-			status = cuckoo_set_add_address(resized, address, host);
+			status = cuckoo_set_add_address(resized, address,
+											filter->nentries, host);
 			if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
 			{
 				cuckoo_set_release(resized, host);

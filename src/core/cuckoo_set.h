@@ -63,7 +63,8 @@ extern CuckooStatus cuckoo_set_new_list(CuckooFilter *filter, uint64_t extra,
 										const CuckooHost *host);
 extern uint64_t cuckoo_set_list_limit(const CuckooGeometry *geometry);
 extern CuckooStatus cuckoo_set_remedy(const CuckooFilter *table,
-									  bool *lower_copies,
+									  CuckooAddress address,
+									  uint64_t nexpected, bool *lower_copies,
 									  const CuckooHost *host);
 extern CuckooStatus cuckoo_set_allocate(CuckooFilter *filter, uint64_t extra,
 										const CuckooHost *host);
@@ -76,6 +77,7 @@ extern CuckooStatus cuckoo_set_list_to_table(const CuckooFilter *filter,
 											 const CuckooHost *host);
 extern CuckooStatus cuckoo_set_add_address(CuckooFilter *filter,
 										   CuckooAddress address,
+										   uint64_t nexpected,
 										   const CuckooHost *host);
 
 /*

@@ -180,6 +180,9 @@ extern void cuckoo_table_double(const CuckooFilter *filter,
 								const CuckooHost *host);
 extern void cuckoo_table_cut(const CuckooFilter *filter, CuckooFilter *coarser,
 							 const CuckooHost *host);
+extern void cuckoo_table_block_load(const CuckooFilter *filter,
+									CuckooAddress address, uint64_t *nused,
+									uint64_t *nslots);
 extern uint64_t cuckoo_table_copies_above(const CuckooFilter *filter,
 										  int nallowed,
 										  const CuckooHost *host);

@@ -124,8 +124,13 @@ add(CuckooFilter *filter, Model *model, uint64_t hash, TestHost *host)
 
 		model_follow(model, filter, false);
 		ncopies = ref_bag_count(&model->bag, model_key(model, hash));
-		CHECK_STATUS(status, ncopies < model->max_copies ? CUCKOO_OK :
+		/* what lowered max_copies has changed the filter, saturated or not */
+		CHECK_STATUS(status, ncopies < model->max_copies ||
+					 filter->max_copies < before.max_copies ? CUCKOO_OK :
 					 CUCKOO_SATURATED);
+		if (status == CUCKOO_SATURATED)
+			CHECK(test_same_header(&before, filter) &&
+				  before.image == filter->image);
 		model_put(model, model_key(model, hash), 1);
 	}
 	else
@@ -1044,6 +1049,40 @@ resize_with_superblocks(void)
 	test_host_finish(&host);
 }
 
+/*
+ * A build fills one superblock after the other.  If the first has more values
+ * than it can hold, the table is not mostly empty, only not filled yet: it
+ * grows, as it would have if the values had come in another order.
+ */
+static void
+build_with_crowded_superblock(void)
+{
+	const size_t nkeys = 240000;
+	const CuckooParameters parameters = {250000, test_rate(0.01), 4, 0};
+	uint64_t   *const keys = random_keys(nkeys);
+	CuckooFilter filter;
+	TestHost	host;
+
+	/* in every superblock but the first nine in a hundred move there */
+	for (size_t i = 0; i < nkeys; i++)
+	{
+		if (test_random_below(100) < 9)
+			keys[i] >>= 8;
+	}
+	qsort(keys, nkeys, sizeof(uint64_t), compare_keys);
+
+	test_host_init(&host);
+	CHECK_STATUS(cuckoo_build_array(&filter, &parameters, keys, nkeys,
+									&host.host), CUCKOO_OK);
+	CHECK(filter.geometry.index_bits == 11);
+	test_check_filter(&filter);
+	for (size_t i = 0; i < nkeys; i++)
+		CHECK(cuckoo_set_contains(&filter, cuckoo_build_key_hash(keys[i])));
+	test_release(&filter, &host);
+	test_host_finish(&host);
+	free(keys);
+}
+
 static const TestCase cases[] = {
 	{"parameters_out_of_range", parameters_out_of_range},
 	{"list_to_table", list_to_table},
@@ -1054,6 +1093,7 @@ static const TestCase cases[] = {
 	{"build", build},
 	{"build_with_copies", build_with_copies},
 	{"build_refused", build_refused},
+	{"build_with_crowded_superblock", build_with_crowded_superblock},
 	{"determinism", determinism},
 	{"copies", copies},
 	{"resize_cases", resize_cases},
