@@ -56,6 +56,13 @@ REGRESS = io key func resolve agg limits format toast
 REGRESS_OPTS = --load-extension=cuckoo_filter
 ENCODING = UTF8
 NO_LOCALE = 1
+ISOLATION = read_stored_filter update_one_filter upsert_one_filter
+ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation \
+	--load-extension=cuckoo_filter
+TAP_TESTS = 1
+TAP = 001_dump_restore 002_crash_recovery 003_replication
+PROVE_TESTS = $(TAP:%=test/t/%.pl)
+PROVE_FLAGS = -I test/t
 
 PG_CPPFLAGS = -I$(srcdir)/src
 SHLIB_LINK = -lm

@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+#
+# check.sh
+#		Every test of the project, on a machine of which nothing is assumed but
+#		Debian 12 or newer and root's rights (or sudo).
+#
+# Missing packages are installed.  The tests run in private copies of the
+# sources and of the server, in temporary folders: nothing in the source tree
+# or in an installed server is written to, a running server is left alone, and
+# two runs at once do not meet.  The last line is "N passed, N failed".
+set -euo pipefail
+
+REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=test/lib/common.sh
+. "$REPO/test/lib/common.sh"
+# shellcheck source=test/lib/packages.sh
+. "$REPO/test/lib/packages.sh"
+# shellcheck source=test/lib/server.sh
+. "$REPO/test/lib/server.sh"
+# shellcheck source=test/lib/core.sh
+. "$REPO/test/lib/core.sh"
+# shellcheck source=test/lib/matrix.sh
+. "$REPO/test/lib/matrix.sh"
+
+usage()
+{
+	cat <<TXT
+Usage: test/check.sh [--all] [--only SUITE[,SUITE...]] [--help]
+
+Builds the extension with warnings as errors and runs its tests in throwaway
+servers.  Leaves nothing behind but installed packages.
+
+  (no option)  core unit tests (gcc, sanitizers, clang), then regression,
+               isolation and TAP tests in one server; under 20 minutes
+  --all        the same, and: the extension under the sanitizers; every
+               PostgreSQL from 15 that Debian has, with gcc and clang;
+               pg_upgrade between them; the core big-endian; core and
+               extension 32-bit.  Needs root, 3 GB under the cache folder
+               (\${XDG_CACHE_HOME:-/var/cache}) and the Debian mirror
+  --only LIST  only these suites: core sanitize clang regress isolation tap,
+               and with --all also asan matrix upgrade endian bits32
+
+PG_MAJOR=N chooses the server of the plain tier, if it is installed or the
+distribution has it.
+
+The last line is "N passed, N failed".  The exit status is 0 only if nothing
+failed and every suite ran at least one test.
+TXT
+}
+
+ALL=no
+ONLY=
+
+parse_arguments()
+{
+	while (($#)); do
+		case $1 in
+			--all) ALL=yes ;;
+			--only)
+				(($# > 1)) || die "--only needs a list of suites"
+				ONLY=$2
+				shift
+				;;
+			--only=*) ONLY=${1#--only=} ;;
+			-h|--help) usage; exit 0 ;;
+			*) usage >&2; exit 2 ;;
+		esac
+		shift
+	done
+}
+
+# wanted SUITE
+#		Is this suite to be run?
+wanted()
+{
+	[ -z "$ONLY" ] || [[ ",$ONLY," == *",$1,"* ]]
+}
+
+# Core tests: no server.
+core_suites()
+{
+	local clang
+
+	if wanted core; then
+		suite "core, gcc" run_core gcc
+	fi
+	if wanted sanitize; then
+		suite "core, gcc, address and undefined behaviour sanitizers" run_core_sanitized
+	fi
+	if wanted clang; then
+		find_clang clang
+		if [ -n "$clang" ]; then
+			suite "core, $clang" run_core "$clang"
+		else
+			skip "no clang here: the core was tested with gcc only"
+		fi
+	fi
+}
+
+# server_suites MAJOR
+#		The suites that need a server, in one copy of the machine's own.
+server_suites()
+{
+	local major=$1 title files
+
+	say ""
+	srv_copy "$major"
+	title="PostgreSQL $(srv_version)"
+	say "$title, a private copy"
+	if ! srv_build; then
+		suite "$title, build" false
+		return 0
+	fi
+	if wanted regress; then
+		suite "$title, regression" run_regress
+	fi
+	if wanted isolation; then
+		suite "$title, isolation" run_isolation
+	fi
+	if wanted tap; then
+		mapfile -t files < <(tap_files)
+		suite "$title, TAP" run_tap "${files[@]}"
+	fi
+	drop_temp "$SRV_ROOT$SRV_WORK"
+}
+
+main()
+{
+	local major
+
+	parse_arguments "$@"
+	if [ "$ALL" = yes ] && ! is_root; then
+		say "The chroots of --all need root: starting again through sudo."
+		exec sudo -- env ${XDG_CACHE_HOME:+XDG_CACHE_HOME="$XDG_CACHE_HOME"} \
+			${PG_MAJOR:+PG_MAJOR="$PG_MAJOR"} bash "$REPO/test/check.sh" "$@"
+	fi
+	arm_cleanup
+	cd /
+	say "Packages"
+	find_major major
+	need_server "$major" || die "the packages could not be installed"
+	if wanted core || wanted sanitize || wanted clang; then
+		core_suites
+	fi
+	if wanted regress || wanted isolation || wanted tap; then
+		server_suites "$major"
+	fi
+	if [ "$ALL" = yes ]; then
+		all_suites
+	fi
+	report
+}
+
+main "$@"
