@@ -121,12 +121,16 @@ cuckoo_bucket_packing(CuckooPacking *packing, int fp_bits)
 	packing->fp_bits = fp_bits;
 	packing->rem_bits = fp_bits - 4;
 	packing->bucket_bits = 4 * (fp_bits - 1);
+	packing->rem_reciprocal = (uint32_t) (0xFFFF / packing->rem_bits + 1);
 	packing->rem_mask = cuckoo_low_bits(packing->rem_bits);
 	packing->lane_low = 0;
 	packing->lane_high = 0;
-	if (fp_bits <= CUCKOO_MAX_WORD_FP_BITS)
+	if (fp_bits <= CUCKOO_MAX_PAIR_FP_BITS)
 	{
-		for (int i = 0; i < CUCKOO_BUCKET_SLOTS; i++)
+		const int	nlanes = fp_bits <= CUCKOO_MAX_WORD_FP_BITS ?
+			CUCKOO_BUCKET_SLOTS : CUCKOO_BUCKET_SLOTS / 2;
+
+		for (int i = 0; i < nlanes; i++)
 			packing->lane_low |= UINT64_C(1) << (i * packing->rem_bits);
 		packing->lane_high = packing->lane_low << (packing->rem_bits - 1);
 	}
@@ -149,7 +153,7 @@ cuckoo_bucket_read(const CuckooPacking *packing, const uint8_t *table,
 	const uint64_t word = cuckoo_load_le64(table + bit / 8) >> (bit & 4);
 	const uint32_t nibbles = cuckoo_bucket_nibbles[word & 0xFFF];
 
-	if (packing->fp_bits <= CUCKOO_MAX_WORD_FP_BITS)
+	if (packing->bucket_bits < 64)
 	{
 		uint64_t	rems = word >> 12;
 
@@ -186,7 +190,7 @@ cuckoo_bucket_write(const CuckooPacking *packing, uint8_t *table,
 
 	CuckooAssert(((fps[0] | fps[1] | fps[2] | fps[3]) >> packing->fp_bits) == 0);
 
-	if (packing->fp_bits <= CUCKOO_MAX_WORD_FP_BITS)
+	if (packing->bucket_bits < 64)
 	{
 		uint64_t	word = fps[3] >> 4;
 
@@ -209,8 +213,7 @@ cuckoo_bucket_write(const CuckooPacking *packing, uint8_t *table,
  * cuckoo_bucket_find
  *		Is the fingerprint in the bucket?
  *
- * Looks at nibbles and remainders of all slots;
- * cuckoo_bucket_contains() saves that where it can.
+ * Unpacks all slots; cuckoo_bucket_either_contains() saves that where it can.
  */
 bool
 cuckoo_bucket_find(const CuckooPacking *packing, const uint8_t *table,

@@ -25,8 +25,13 @@
 
 #define CUCKOO_NIBBLE_CODES		3876
 
-/* Up to this width the four slots of a bucket come with one 8-byte load. */
-#define CUCKOO_MAX_WORD_FP_BITS	16
+/*
+ * Remainders are compared as lanes of a word that one 8-byte load gives: four
+ * of at most 15 bits, since those of a bucket start at a multiple of 4 bits,
+ * or two of at most 28.
+ */
+#define CUCKOO_MAX_WORD_FP_BITS	19
+#define CUCKOO_MAX_PAIR_FP_BITS	32
 
 /*
  * How the buckets of a table are packed.  All follows from fp_bits, 8 to 48.
@@ -36,11 +41,22 @@ typedef struct CuckooPacking
 	int			fp_bits;
 	int			rem_bits;		/* of a remainder: fp_bits - 4 */
 	int			bucket_bits;	/* 12 + 4 * rem_bits */
+	uint32_t	rem_reciprocal; /* 2^16 / rem_bits, rounded up: to divide bit
+								 * numbers of a word by rem_bits */
 	uint64_t	rem_mask;		/* the lowest rem_bits */
-	uint64_t	lane_low;		/* the lowest bit of each of four remainders;
-								 * only if fp_bits <= CUCKOO_MAX_WORD_FP_BITS */
+	uint64_t	lane_low;		/* the lowest bit of each remainder in a word;
+								 * only if fp_bits <= CUCKOO_MAX_PAIR_FP_BITS */
 	uint64_t	lane_high;		/* their highest bits, likewise */
 } CuckooPacking;
+
+/*
+ * The bucket and the fingerprint that an address comes to in a table.
+ */
+typedef struct CuckooPlace
+{
+	uint64_t	bucket;
+	uint64_t	fp;
+} CuckooPlace;
 
 /* Four nibbles of 4 bits, n0 lowest, for each code; 0 beyond the last. */
 extern const uint16_t cuckoo_bucket_nibbles[4096];
@@ -119,45 +135,164 @@ cuckoo_fps_remove(uint64_t *fps, uint64_t fp)
 	return false;
 }
 
-/*
- * cuckoo_bucket_match_word
- *		The lanes of a bucket's remainders, one high bit each, that may equal
- *		that of fp; zero if none does.
- *
- * word is what an 8-byte load at the start of the bucket gave.  Only for
- * fp_bits <= CUCKOO_MAX_WORD_FP_BITS.  The classical test for a zero byte in a
- * word, with lanes of rem_bits: exact as to whether there is one, and for the
- * lowest one; a lane above that may be a false alarm.
- */
-static inline uint64_t
-cuckoo_bucket_match_word(const CuckooPacking *packing, uint64_t word,
-						 uint64_t fp)
+/* The nibbles of a bucket, n0 lowest. */
+static inline uint32_t
+cuckoo_bucket_load_nibbles(const CuckooPacking *packing, const uint8_t *table,
+						   uint64_t bucket)
 {
-	const uint64_t differ = (word >> 12) ^ (fp >> 4) * packing->lane_low;
+	const uint64_t bit = bucket * (uint64_t) packing->bucket_bits;
 
-	return (differ - packing->lane_low) & ~differ & packing->lane_high;
+	return cuckoo_bucket_nibbles[cuckoo_load_le16(table + bit / 8) >>
+								 (bit & 4) & 0xFFF];
 }
 
 /*
- * cuckoo_bucket_contains
- *		Is the fingerprint in the bucket?
+ * cuckoo_lanes_equal
+ *		The highest bit of each lane of a word that equals its lane of another.
  *
- * Most buckets that do not hold it fail on the remainders; the nibbles are
- * decoded only when one of these matches.
+ * Adding the largest number of one bit less to the lower bits of a difference
+ * carries into its highest bit unless they are all zero.
+ */
+static inline uint64_t
+cuckoo_lanes_equal(const CuckooPacking *packing, uint64_t word, uint64_t lanes)
+{
+	const uint64_t lower = packing->lane_high - packing->lane_low;
+	const uint64_t differ = word ^ lanes;
+
+	return ~(((differ & lower) + lower) | differ) & packing->lane_high;
+}
+
+/*
+ * cuckoo_bucket_match
+ *		The slots of a bucket whose remainder is that of fp, one bit each.
+ *
+ * That of slot i is bit (i + 1) * rem_bits - 1; if the bucket takes two words,
+ * those of slots 2 and 3 are two bits below those of 0 and 1.  Only for
+ * fp_bits <= CUCKOO_MAX_PAIR_FP_BITS.
+ */
+static inline uint64_t
+cuckoo_bucket_match(const CuckooPacking *packing, const uint8_t *table,
+					uint64_t bucket, uint64_t fp)
+{
+	const uint64_t bit = bucket * (uint64_t) packing->bucket_bits + 12;
+	const uint64_t lanes = (fp >> 4) * packing->lane_low;
+	uint64_t	match;
+
+	match = cuckoo_lanes_equal(packing, cuckoo_load_bits(table, bit), lanes);
+	if (cuckoo_unlikely(packing->fp_bits > CUCKOO_MAX_WORD_FP_BITS))
+	{
+		const uint64_t second_bit = bit + 2 * (uint64_t) packing->rem_bits;
+
+		match |= cuckoo_lanes_equal(packing,
+									cuckoo_load_bits(table, second_bit),
+									lanes) >> 2;
+	}
+	return match;
+}
+
+/*
+ * cuckoo_bucket_match_slot
+ *		The slot that a bit of cuckoo_bucket_match(), or the one below, means.
+ */
+static inline int
+cuckoo_bucket_match_slot(const CuckooPacking *packing, int bit)
+{
+	/* bit / rem_bits */
+	const int	lane = (int) ((uint32_t) bit * packing->rem_reciprocal >> 16);
+
+	return bit - lane * packing->rem_bits < packing->rem_bits - 2 ?
+		lane + 2 : lane;
+}
+
+/*
+ * Of the slots of two places those, one bit each, that may hold the value.
+ */
+typedef struct CuckooCandidates
+{
+	uint64_t	slots;			/* of both buckets: what cuckoo_bucket_match()
+								 * says of the first, and of the second one bit
+								 * lower */
+	uint64_t	primary;		/* those of the first */
+} CuckooCandidates;
+
+/*
+ * cuckoo_places_match
+ *		The slots of two places that have the remainder looked for there.
+ *
+ * Of fingerprints too wide to compare as lanes, one that stands for all.
+ */
+static inline CuckooCandidates
+cuckoo_places_match(const CuckooPacking *packing, const uint8_t *table,
+					const CuckooPlace *places)
+{
+	CuckooCandidates candidates = {1, 1};
+
+	if (cuckoo_likely(packing->fp_bits <= CUCKOO_MAX_PAIR_FP_BITS))
+	{
+		candidates.primary = cuckoo_bucket_match(packing, table,
+												 places[0].bucket,
+												 places[0].fp);
+		candidates.slots = candidates.primary |
+			cuckoo_bucket_match(packing, table, places[1].bucket,
+								places[1].fp) >> 1;
+	}
+	return candidates;
+}
+
+/*
+ * cuckoo_places_confirm
+ *		Does one of the candidates, of which there are some, hold the value?
+ *
+ * The two fingerprints of a value end in the same bits, so that one nibble is
+ * looked for.  Nearly always the first candidate has it if any has.
  */
 static inline bool
-cuckoo_bucket_contains(const CuckooPacking *packing, const uint8_t *table,
-					   uint64_t bucket, uint64_t fp)
+cuckoo_places_confirm(const CuckooPacking *packing, const uint8_t *table,
+					  const CuckooPlace *places, CuckooCandidates candidates)
 {
-	if (cuckoo_likely(packing->fp_bits <= CUCKOO_MAX_WORD_FP_BITS))
-	{
-		const uint64_t bit = bucket * (uint64_t) packing->bucket_bits;
-		const uint64_t word = cuckoo_load_le64(table + bit / 8) >> (bit & 4);
+	CuckooAssert((places[0].fp & 0xF) == (places[1].fp & 0xF));
 
-		if (cuckoo_likely(cuckoo_bucket_match_word(packing, word, fp) == 0))
-			return false;
-	}
-	return cuckoo_bucket_find(packing, table, bucket, fp);
+	if (cuckoo_unlikely(packing->fp_bits > CUCKOO_MAX_PAIR_FP_BITS))
+		return cuckoo_bucket_find(packing, table,
+								  places[0].bucket, places[0].fp) ||
+			cuckoo_bucket_find(packing, table,
+							   places[1].bucket, places[1].fp);
+	do
+	{
+		/* which bucket: not a branch, as it would go either way */
+		const int	bit = cuckoo_lowest_bit(candidates.slots);
+		const uint64_t is_primary = 0 - (candidates.primary >> bit & 1);
+		const uint64_t bucket = (places[0].bucket & is_primary) |
+			(places[1].bucket & ~is_primary);
+		const uint32_t nibbles =
+			cuckoo_bucket_load_nibbles(packing, table, bucket);
+		const int	slot = cuckoo_bucket_match_slot(packing, bit);
+
+		if (cuckoo_likely((nibbles >> (4 * slot) & 0xF) ==
+						  (places[0].fp & 0xF)))
+			return true;
+		candidates.slots &= candidates.slots - 1;
+	} while (candidates.slots != 0);
+	return false;
+}
+
+/*
+ * cuckoo_places_contain
+ *		Is there a copy of a value in one of its two places?
+ *
+ * The remainders of all eight slots are compared before anything is decided.
+ * Most values that are not there fail on them, and nibbles are decoded only
+ * for the others.
+ */
+static inline bool
+cuckoo_places_contain(const CuckooPacking *packing, const uint8_t *table,
+					  const CuckooPlace *places)
+{
+	const CuckooCandidates candidates =
+		cuckoo_places_match(packing, table, places);
+
+	return cuckoo_unlikely(candidates.slots != 0) &&
+		cuckoo_places_confirm(packing, table, places, candidates);
 }
 
 #endif							/* CUCKOO_BUCKET_H */

@@ -76,11 +76,33 @@ cuckoo_store_le64(uint8_t *p, uint64_t value)
 	p[7] = (uint8_t) (value >> 56);
 }
 
+/* The bits from the given one on, at least 57 of them. */
+static inline uint64_t
+cuckoo_load_bits(const uint8_t *p, uint64_t bit)
+{
+	return cuckoo_load_le64(p + bit / 8) >> (bit & 7);
+}
+
 /* The lowest nbits bits set; nbits is 0 to 63. */
 static inline uint64_t
 cuckoo_low_bits(int nbits)
 {
 	return ((uint64_t) 1 << nbits) - 1;
+}
+
+/* The number of the lowest bit that is set; value is not 0. */
+static inline int
+cuckoo_lowest_bit(uint64_t value)
+{
+#if defined(__GNUC__)
+	return __builtin_ctzll(value);
+#else
+	int			bit = 0;
+
+	for (; (value & 1) == 0; value >>= 1)
+		bit++;
+	return bit;
+#endif
 }
 
 #endif							/* CUCKOO_BYTES_H */

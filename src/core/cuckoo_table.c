@@ -205,11 +205,8 @@ cuckoo_table_contains_batch(const CuckooFilter *filter,
 							cuckoo_table_bucket_byte(filter, places[i][1].bucket));
 		}
 		for (size_t i = 0; i < nprobes; i++)
-			results[i] = cuckoo_bucket_contains(&filter->packing, table,
-												places[i][0].bucket,
-												places[i][0].fp) ||
-				cuckoo_bucket_contains(&filter->packing, table,
-									   places[i][1].bucket, places[i][1].fp);
+			results[i] = cuckoo_places_contain(&filter->packing, table,
+											   places[i]);
 		hashes += nprobes;
 		results += nprobes;
 		nhashes -= nprobes;

@@ -22,15 +22,6 @@
 #define CUCKOO_MAX_SEARCH		2048
 
 /*
- * The bucket and the fingerprint that an address comes to in a table.
- */
-typedef struct CuckooPlace
-{
-	uint64_t	bucket;
-	uint64_t	fp;
-} CuckooPlace;
-
-/*
  * cuckoo_table_place
  *		Where an address is in a table.
  *
@@ -134,15 +125,12 @@ cuckoo_table_places(const CuckooGeometry *geometry, CuckooAddress address,
 static inline bool
 cuckoo_table_contains(const CuckooFilter *filter, uint64_t hash)
 {
-	const uint8_t *const table = cuckoo_image_body(filter);
 	CuckooPlace places[2];
 
 	cuckoo_table_places(&filter->geometry,
 						cuckoo_table_hash_address(filter, hash), places);
-	return cuckoo_bucket_contains(&filter->packing, table,
-								  places[0].bucket, places[0].fp) ||
-		cuckoo_bucket_contains(&filter->packing, table,
-							   places[1].bucket, places[1].fp);
+	return cuckoo_places_contain(&filter->packing, cuckoo_image_body(filter),
+								 places);
 }
 
 /* Byte of the table in which a bucket starts. */
