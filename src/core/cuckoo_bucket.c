@@ -73,39 +73,26 @@ const uint16_t cuckoo_bucket_nibbles[4096] = {
 	N3(8), N3(9), N3(10), N3(11), N3(12), N3(13), N3(14), N3(15)
 };
 
+/* What a nibble adds to the code: C(n + 1, 2), C(n + 2, 3), C(n + 3, 4). */
+static const uint16_t code_of_n1[16] = {
+	0, 1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 66, 78, 91, 105, 120
+};
+static const uint16_t code_of_n2[16] = {
+	0, 1, 4, 10, 20, 35, 56, 84, 120, 165, 220, 286, 364, 455, 560, 680
+};
+static const uint16_t code_of_n3[16] = {
+	0, 1, 5, 15, 35, 70, 126, 210, 330, 495, 715, 1001, 1365, 1820, 2380, 3060
+};
+
 /*
  * nibble_code
  *		The number of the combination of four ascending nibbles.
  */
-static uint64_t
+static inline uint64_t
 nibble_code(const uint64_t *fps)
 {
-	const uint32_t n0 = fps[0] & 0xF;
-	const uint32_t n1 = fps[1] & 0xF;
-	const uint32_t n2 = fps[2] & 0xF;
-	const uint32_t n3 = fps[3] & 0xF;
-
-	return n0 +
-		(n1 + 1) * n1 / 2 +
-		(n2 + 2) * (n2 + 1) * n2 / 6 +
-		(n3 + 3) * (n3 + 2) * (n3 + 1) * n3 / 24;
-}
-
-/* The nbits (at most 57) that start at the given bit. */
-static inline uint64_t
-load_bits(const uint8_t *table, uint64_t bit, uint64_t mask)
-{
-	return (cuckoo_load_le64(table + bit / 8) >> (bit & 7)) & mask;
-}
-
-static inline void
-store_bits(uint8_t *table, uint64_t bit, uint64_t mask, uint64_t value)
-{
-	uint8_t    *const p = table + bit / 8;
-	const int	shift = (int) (bit & 7);
-
-	cuckoo_store_le64(p, (cuckoo_load_le64(p) & ~(mask << shift)) |
-					  value << shift);
+	return (fps[0] & 0xF) + code_of_n1[fps[1] & 0xF] +
+		code_of_n2[fps[2] & 0xF] + code_of_n3[fps[3] & 0xF];
 }
 
 /*
@@ -147,15 +134,15 @@ void
 cuckoo_bucket_read(const CuckooPacking *packing, const uint8_t *table,
 				   uint64_t bucket, uint64_t *fps)
 {
-	const uint64_t bit = bucket * (uint64_t) packing->bucket_bits;
 	const int	rem_bits = packing->rem_bits;
 	const uint64_t mask = packing->rem_mask;
-	const uint64_t word = cuckoo_load_le64(table + bit / 8) >> (bit & 4);
-	const uint32_t nibbles = cuckoo_bucket_nibbles[word & 0xFFF];
+	const uint64_t bit = bucket * (uint64_t) packing->bucket_bits + 12;
+	const uint32_t nibbles =
+		cuckoo_bucket_load_nibbles(packing, table, bucket);
 
-	if (packing->bucket_bits < 64)
+	if (cuckoo_likely(packing->fp_bits <= CUCKOO_MAX_WORD_FP_BITS))
 	{
-		uint64_t	rems = word >> 12;
+		uint64_t	rems = cuckoo_load_bits(table, bit);
 
 		fps[0] = (rems & mask) << 4 | (nibbles & 0xF);
 		rems >>= rem_bits;
@@ -168,8 +155,12 @@ cuckoo_bucket_read(const CuckooPacking *packing, const uint8_t *table,
 	else
 	{
 		for (int i = 0; i < CUCKOO_BUCKET_SLOTS; i++)
-			fps[i] = load_bits(table, bit + 12 + (uint64_t) (i * rem_bits),
-							   mask) << 4 | (nibbles >> (4 * i) & 0xF);
+		{
+			const uint64_t rem =
+				cuckoo_load_bits(table, bit + (uint64_t) (i * rem_bits)) & mask;
+
+			fps[i] = rem << 4 | (nibbles >> (4 * i) & 0xF);
+		}
 	}
 }
 
@@ -185,27 +176,48 @@ cuckoo_bucket_write(const CuckooPacking *packing, uint8_t *table,
 					uint64_t bucket, const uint64_t *fps)
 {
 	const uint64_t bit = bucket * (uint64_t) packing->bucket_bits;
+	const int	shift = (int) (bit & 4);
 	const int	rem_bits = packing->rem_bits;
 	const uint64_t code = nibble_code(fps);
+	uint8_t    *p = table + bit / 8;
 
 	CuckooAssert(((fps[0] | fps[1] | fps[2] | fps[3]) >> packing->fp_bits) == 0);
 
 	if (packing->bucket_bits < 64)
 	{
+		const uint64_t mask = cuckoo_low_bits(packing->bucket_bits) << shift;
 		uint64_t	word = fps[3] >> 4;
 
 		word = word << rem_bits | fps[2] >> 4;
 		word = word << rem_bits | fps[1] >> 4;
 		word = word << rem_bits | fps[0] >> 4;
 		word = word << 12 | code;
-		store_bits(table, bit, cuckoo_low_bits(packing->bucket_bits), word);
+		cuckoo_store_le64(p, (cuckoo_load_le64(p) & ~mask) | word << shift);
 	}
 	else
 	{
-		store_bits(table, bit, 0xFFF, code);
+		/* word by word, the last one as far as the bucket goes */
+		uint64_t	word = (cuckoo_load_le64(p) & cuckoo_low_bits(shift)) |
+			code << shift;
+		int			nbits = shift + 12;
+
 		for (int i = 0; i < CUCKOO_BUCKET_SLOTS; i++)
-			store_bits(table, bit + 12 + (uint64_t) (i * rem_bits),
-					   packing->rem_mask, fps[i] >> 4);
+		{
+			const uint64_t rem = fps[i] >> 4;
+
+			word |= rem << nbits;
+			nbits += rem_bits;
+			if (nbits >= 64)
+			{
+				cuckoo_store_le64(p, word);
+				p += 8;
+				nbits -= 64;
+				word = rem >> (rem_bits - nbits);
+			}
+		}
+		if (nbits > 0)
+			cuckoo_store_le64(p, (cuckoo_load_le64(p) &
+								  ~cuckoo_low_bits(nbits)) | word);
 	}
 }
 

@@ -77,7 +77,7 @@ extern bool cuckoo_bucket_find(const CuckooPacking *packing,
 static inline uint64_t
 cuckoo_fp_sort_key(uint64_t fp)
 {
-	return (fp & 0xF) << 44 | fp >> 4;
+	return fp << 60 | fp >> 4;
 }
 
 /* Copies of a fingerprint in an unpacked bucket. */
