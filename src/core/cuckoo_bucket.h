@@ -147,6 +147,20 @@ cuckoo_bucket_load_nibbles(const CuckooPacking *packing, const uint8_t *table,
 }
 
 /*
+ * cuckoo_bucket_has_room
+ *		Is there a free slot?  It is the first one then.
+ */
+static inline bool
+cuckoo_bucket_has_room(const CuckooPacking *packing, const uint8_t *table,
+					   uint64_t bucket)
+{
+	const uint64_t bit = bucket * (uint64_t) packing->bucket_bits + 12;
+
+	return (cuckoo_load_bits(table, bit) & packing->rem_mask) == 0 &&
+		(cuckoo_bucket_load_nibbles(packing, table, bucket) & 0xF) == 0;
+}
+
+/*
  * cuckoo_lanes_equal
  *		The highest bit of each lane of a word that equals its lane of another.
  *

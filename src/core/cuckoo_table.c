@@ -24,26 +24,52 @@
  * The search for a free slot: the buckets reached so far, in the order in
  * which they were reached.  A bucket was reached by moving the fingerprint
  * in one slot of its parent; the two roots have none.
+ *
+ * All of them are in one superblock.  That is a table by itself, of the same
+ * columns and at most CUCKOO_SUPERBLOCK_BITS index bits, and within it buckets
+ * are numbered from its first one.
  */
 typedef struct SearchNode
 {
-	uint32_t	bucket;
+	uint16_t	bucket;
 	uint16_t	parent;			/* index of a node, or NO_PARENT */
 	uint16_t	slot;			/* of the parent's bucket */
 } SearchNode;
 
 #define NO_PARENT		UINT16_MAX
 
-/* The buckets reached, as an open hash table of node indexes plus one. */
-#define VISITED_BITS	12
-#define VISITED_SIZE	(1 << VISITED_BITS)
+#define MAX_BLOCK_BUCKETS	(CUCKOO_MAX_COLUMNS << CUCKOO_SUPERBLOCK_BITS)
 
 typedef struct Search
 {
+	CuckooGeometry block;		/* the superblock as a table */
+	uint64_t	first_bucket;	/* of it in the whole table */
 	int			nnodes;
 	SearchNode	nodes[CUCKOO_MAX_SEARCH];
-	uint16_t	visited[VISITED_SIZE];
+	uint64_t	visited[MAX_BLOCK_BUCKETS / 64];	/* a bit for each bucket */
 } Search;
+
+/*
+ * search_start
+ *		Begin a search in the superblock of a bucket.
+ */
+static void
+search_start(Search *search, const CuckooGeometry *geometry, uint64_t bucket)
+{
+	uint64_t	nbuckets;
+
+	search->block = *geometry;
+	if (geometry->index_bits > CUCKOO_SUPERBLOCK_BITS)
+	{
+		search->block.index_bits = CUCKOO_SUPERBLOCK_BITS;
+		search->block.prefix_bits -=
+			geometry->index_bits - CUCKOO_SUPERBLOCK_BITS;
+	}
+	nbuckets = cuckoo_geometry_nbuckets(&search->block);
+	search->first_bucket = bucket - (uint32_t) bucket % (uint32_t) nbuckets;
+	search->nnodes = 0;
+	memset(search->visited, 0, (nbuckets + 63) / 64 * sizeof(uint64_t));
+}
 
 /*
  * search_visit
@@ -51,25 +77,30 @@ typedef struct Search
  *
  * Returns false if it was.
  */
-static bool
-search_visit(Search *search, uint32_t bucket, int parent, int slot)
+static inline bool
+search_visit(Search *search, uint64_t bucket, int parent, int slot)
 {
-	uint32_t	h = (bucket * UINT32_C(0x9E3779B1)) >> (32 - VISITED_BITS);
+	uint64_t   *const word = &search->visited[bucket / 64];
+	const uint64_t bit = UINT64_C(1) << (bucket % 64);
 	SearchNode *node;
 
-	while (search->visited[h] != 0)
-	{
-		if (search->nodes[search->visited[h] - 1].bucket == bucket)
-			return false;
-		h = (h + 1) % VISITED_SIZE;
-	}
+	CuckooAssert(bucket < cuckoo_geometry_nbuckets(&search->block));
+	if ((*word & bit) != 0)
+		return false;
+	*word |= bit;
 
 	node = &search->nodes[search->nnodes++];
-	node->bucket = bucket;
+	node->bucket = (uint16_t) bucket;
 	node->parent = (uint16_t) parent;
 	node->slot = (uint16_t) slot;
-	search->visited[h] = (uint16_t) search->nnodes;
 	return true;
+}
+
+/* The bucket of a node in the whole table. */
+static inline uint64_t
+search_bucket(const Search *search, int node)
+{
+	return search->first_bucket + search->nodes[node].bucket;
 }
 
 /*
@@ -85,32 +116,29 @@ search_free_slot(Search *search, const CuckooFilter *filter,
 				 const CuckooPlace *places)
 {
 	const uint8_t *const table = cuckoo_image_body(filter);
-	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
-	search->nnodes = 0;
-	memset(search->visited, 0, sizeof(search->visited));
-	search_visit(search, (uint32_t) places[0].bucket, NO_PARENT, 0);
-	search_visit(search, (uint32_t) places[1].bucket, NO_PARENT, 0);
+	search_start(search, &filter->geometry, places[0].bucket);
+	for (int i = 0; i < 2; i++)
+		search_visit(search, places[i].bucket - search->first_bucket,
+					 NO_PARENT, 0);
 
 	for (int i = 0; i < search->nnodes; i++)
 	{
-		CuckooPlace place;
+		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
-		place.bucket = search->nodes[i].bucket;
-		cuckoo_bucket_read(&filter->packing, table, place.bucket, fps);
+		cuckoo_bucket_read(&filter->packing, table, search_bucket(search, i),
+						   fps);
 		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
 		{
-			CuckooPlace next;
-			uint64_t	next_fps[CUCKOO_BUCKET_SLOTS];
+			const CuckooPlace place = {search->nodes[i].bucket, fps[slot]};
+			const CuckooPlace next =
+				cuckoo_table_alternate(&search->block, place);
 
 			if (search->nnodes == CUCKOO_MAX_SEARCH)
 				return -1;
-			place.fp = fps[slot];
-			next = cuckoo_table_alternate(&filter->geometry, place);
-			if (!search_visit(search, (uint32_t) next.bucket, i, slot))
-				continue;
-			cuckoo_bucket_read(&filter->packing, table, next.bucket, next_fps);
-			if (cuckoo_fps_has_room(next_fps))
+			if (search_visit(search, next.bucket, i, slot) &&
+				cuckoo_bucket_has_room(&filter->packing, table,
+									   search->first_bucket + next.bucket))
 				return search->nnodes - 1;
 		}
 	}
@@ -140,31 +168,33 @@ insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places)
 		return CUCKOO_NO_ROOM;
 
 	/* fps is the bucket of node, with a free slot, not written yet */
-	cuckoo_bucket_read(packing, table, search.nodes[node].bucket, fps);
+	cuckoo_bucket_read(packing, table, search_bucket(&search, node), fps);
 	while (search.nodes[node].parent != NO_PARENT)
 	{
-		const SearchNode *const child = &search.nodes[node];
+		const int	child = node;
+		const int	slot = search.nodes[node].slot;
 		uint64_t	parent_fps[CUCKOO_BUCKET_SLOTS];
 		CuckooPlace place;
 
-		node = child->parent;
+		node = search.nodes[node].parent;
+		cuckoo_bucket_read(packing, table, search_bucket(&search, node),
+						   parent_fps);
 		place.bucket = search.nodes[node].bucket;
-		cuckoo_bucket_read(packing, table, place.bucket, parent_fps);
-		place.fp = parent_fps[child->slot];
-		cuckoo_fps_delete(parent_fps, child->slot);
+		place.fp = parent_fps[slot];
+		cuckoo_fps_delete(parent_fps, slot);
 
-		place = cuckoo_table_alternate(&filter->geometry, place);
-		CuckooAssert(place.bucket == child->bucket);
+		place = cuckoo_table_alternate(&search.block, place);
+		CuckooAssert(place.bucket == search.nodes[child].bucket);
 		cuckoo_fps_insert(fps, place.fp);
-		cuckoo_bucket_write(packing, table, child->bucket, fps);
+		cuckoo_bucket_write(packing, table, search_bucket(&search, child), fps);
 
 		memcpy(fps, parent_fps, sizeof(fps));
 		path_length++;
 	}
 
-	cuckoo_fps_insert(fps, search.nodes[node].bucket == places[0].bucket ?
+	cuckoo_fps_insert(fps, search_bucket(&search, node) == places[0].bucket ?
 					  places[0].fp : places[1].fp);
-	cuckoo_bucket_write(packing, table, search.nodes[node].bucket, fps);
+	cuckoo_bucket_write(packing, table, search_bucket(&search, node), fps);
 
 	if (filter->nkicks <= UINT64_MAX - (uint64_t) path_length)
 		filter->nkicks += (uint64_t) path_length;
