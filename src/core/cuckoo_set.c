@@ -205,11 +205,12 @@ cuckoo_set_add_address(CuckooFilter *filter, CuckooAddress address,
 					   uint64_t nexpected, const CuckooHost *host)
 {
 	CuckooStatus status = cuckoo_table_add(filter, address);
-	CuckooFilter current = *filter;
+	CuckooFilter current;
 
 	if (cuckoo_likely(status != CUCKOO_NO_ROOM))
 		return status;
 
+	current = *filter;
 	do
 	{
 		CuckooFilter roomier;

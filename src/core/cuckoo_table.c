@@ -243,6 +243,22 @@ cuckoo_table_contains_batch(const CuckooFilter *filter,
 	}
 }
 
+/* Copies in both places of an address together. */
+static int
+places_count(const CuckooFilter *filter, const CuckooPlace *places)
+{
+	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+	int			ncopies = 0;
+
+	for (int i = 0; i < 2; i++)
+	{
+		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter),
+						   places[i].bucket, fps);
+		ncopies += cuckoo_fps_count(fps, places[i].fp);
+	}
+	return ncopies;
+}
+
 /*
  * cuckoo_table_count
  *		Copies of what has this address, in both places together.
@@ -250,18 +266,10 @@ cuckoo_table_contains_batch(const CuckooFilter *filter,
 int
 cuckoo_table_count(const CuckooFilter *filter, CuckooAddress address)
 {
-	const uint8_t *const table = cuckoo_image_body(filter);
-	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 	CuckooPlace places[2];
-	int			ncopies = 0;
 
 	cuckoo_table_places(&filter->geometry, address, places);
-	for (int i = 0; i < 2; i++)
-	{
-		cuckoo_bucket_read(&filter->packing, table, places[i].bucket, fps);
-		ncopies += cuckoo_fps_count(fps, places[i].fp);
-	}
-	return ncopies;
+	return places_count(filter, places);
 }
 
 /*
@@ -280,24 +288,21 @@ cuckoo_table_add(CuckooFilter *filter, CuckooAddress address)
 {
 	uint8_t    *const table = cuckoo_image_body(filter);
 	CuckooPlace places[2];
-	uint64_t	fps[2][CUCKOO_BUCKET_SLOTS];
+	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 	CuckooStatus status;
 
 	cuckoo_table_places(&filter->geometry, address, places);
-	for (int i = 0; i < 2; i++)
-		cuckoo_bucket_read(&filter->packing, table, places[i].bucket, fps[i]);
-
-	if (cuckoo_fps_count(fps[0], places[0].fp) +
-		cuckoo_fps_count(fps[1], places[1].fp) >= filter->max_copies)
+	if (cuckoo_places_contain(&filter->packing, table, places) &&
+		places_count(filter, places) >= filter->max_copies)
 		return CUCKOO_SATURATED;
 
 	for (int i = 0; i < 2; i++)
 	{
-		if (cuckoo_fps_has_room(fps[i]))
+		if (cuckoo_bucket_has_room(&filter->packing, table, places[i].bucket))
 		{
-			cuckoo_fps_insert(fps[i], places[i].fp);
-			cuckoo_bucket_write(&filter->packing, table, places[i].bucket,
-								fps[i]);
+			cuckoo_bucket_read(&filter->packing, table, places[i].bucket, fps);
+			cuckoo_fps_insert(fps, places[i].fp);
+			cuckoo_bucket_write(&filter->packing, table, places[i].bucket, fps);
 			filter->nentries++;
 			return CUCKOO_OK;
 		}
