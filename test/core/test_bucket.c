@@ -223,19 +223,38 @@ sorted_insert_and_remove(void)
 
 /*
  * check_contains
- *		cuckoo_bucket_contains() against looking at each slot.
+ *		cuckoo_bucket_find() and cuckoo_places_contain() against looking at
+ *		each slot.
+ *
+ * The other place is the next bucket, whatever is in it, and a fingerprint
+ * that differs in its highest bit.
  */
 static void
 check_contains(const CuckooPacking *packing, const uint8_t *table,
 			   uint64_t bucket, const uint64_t *fps, uint64_t fp)
 {
-	const bool	expected = fps[0] == fp || fps[1] == fp || fps[2] == fp ||
-		fps[3] == fp;
+	const bool	expected = cuckoo_fps_count(fps, fp) > 0;
+	const CuckooPlace here = {bucket, fp};
+	const CuckooPlace other = {
+		(bucket + 1) % NBUCKETS, fp ^ UINT64_C(1) << (packing->fp_bits - 1)
+	};
+	const CuckooPlace twice[2] = {here, here};
+	const CuckooPlace as_primary[2] = {here, other};
+	const CuckooPlace as_alternate[2] = {other, here};
+	uint64_t	other_fps[4];
+	bool		expected_either;
+
+	cuckoo_bucket_read(packing, table, other.bucket, other_fps);
+	expected_either = expected || cuckoo_fps_count(other_fps, other.fp) > 0;
 
 	WHERE("f %" PRIu64 ", bucket %" PRIu64 ", fp %" PRIx64, packing->fp_bits,
 		  bucket, fp, 0);
-	CHECK_EQUAL(cuckoo_bucket_contains(packing, table, bucket, fp), expected);
 	CHECK_EQUAL(cuckoo_bucket_find(packing, table, bucket, fp), expected);
+	CHECK_EQUAL(cuckoo_places_contain(packing, table, twice), expected);
+	CHECK_EQUAL(cuckoo_places_contain(packing, table, as_primary),
+				expected_either);
+	CHECK_EQUAL(cuckoo_places_contain(packing, table, as_alternate),
+				expected_either);
 }
 
 /*
@@ -387,7 +406,7 @@ soundness(void)
 			cuckoo_bucket_read(&packing, table, bucket, fps);
 			for (int i = 0; i < 4; i++)
 				CHECK(fps[i] >> f == 0);
-			cuckoo_bucket_contains(&packing, table, bucket, random_fp(f));
+			check_contains(&packing, table, bucket, fps, random_fp(f));
 		}
 		free(table);
 	}
