@@ -18,7 +18,8 @@ CORE_OBJS = \
 	src/core/cuckoo_merge.o \
 	src/core/cuckoo_set.o \
 	src/core/cuckoo_status.o \
-	src/core/cuckoo_table.o
+	src/core/cuckoo_table.o \
+	src/core/cuckoo_window.o
 PG_OBJS = \
 	src/pg/cuckoo_agg.o \
 	src/pg/cuckoo_collect.o \
@@ -43,7 +44,8 @@ CORE_HEADERS = \
 	src/core/cuckoo_merge.h \
 	src/core/cuckoo_set.h \
 	src/core/cuckoo_status.h \
-	src/core/cuckoo_table.h
+	src/core/cuckoo_table.h \
+	src/core/cuckoo_window.h
 PG_HEADERS = \
 	src/pg/cuckoo_collect.h \
 	src/pg/cuckoo_key.h \
