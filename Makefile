@@ -22,6 +22,7 @@ CORE_OBJS = \
 	src/core/cuckoo_window.o
 PG_OBJS = \
 	src/pg/cuckoo_agg.o \
+	src/pg/cuckoo_cache.o \
 	src/pg/cuckoo_collect.o \
 	src/pg/cuckoo_error.o \
 	src/pg/cuckoo_expanded.o \
@@ -29,6 +30,7 @@ PG_OBJS = \
 	src/pg/cuckoo_io.o \
 	src/pg/cuckoo_key.o \
 	src/pg/cuckoo_module.o \
+	src/pg/cuckoo_stored.o \
 	src/pg/cuckoo_union.o
 OBJS = $(CORE_OBJS) $(PG_OBJS)
 
@@ -47,14 +49,16 @@ CORE_HEADERS = \
 	src/core/cuckoo_table.h \
 	src/core/cuckoo_window.h
 PG_HEADERS = \
+	src/pg/cuckoo_cache.h \
 	src/pg/cuckoo_collect.h \
 	src/pg/cuckoo_key.h \
 	src/pg/cuckoo_pg.h \
+	src/pg/cuckoo_stored.h \
 	src/pg/pg_compat.h
 
 DATA = sql/cuckoo_filter--1.0.0.sql
 
-REGRESS = io key func resolve agg limits format toast
+REGRESS = io key func resolve agg limits format toast stored
 REGRESS_OPTS = --load-extension=cuckoo_filter
 ENCODING = UTF8
 NO_LOCALE = 1

@@ -86,3 +86,17 @@ cuckoo_expanded_for_write(Datum datum)
 	Assert(expanded->magic == ECF_MAGIC);
 	return expanded;
 }
+
+/*
+ * cuckoo_expanded_filter
+ *		The filter in an expanded object, to be read where it is.
+ */
+const CuckooFilter *
+cuckoo_expanded_filter(Datum datum)
+{
+	const ExpandedCuckooFilter *const expanded =
+		(ExpandedCuckooFilter *) DatumGetEOHP(datum);
+
+	Assert(expanded->magic == ECF_MAGIC);
+	return &expanded->filter;
+}

@@ -15,9 +15,11 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/tuplestore.h"
 
 #include "cuckoo_pg.h"
+#include "cuckoo_stored.h"
 
 PG_FUNCTION_INFO_V1(cf_new);
 PG_FUNCTION_INFO_V1(cf_add);
@@ -63,6 +65,73 @@ element_key(FunctionCallInfo fcinfo, int argno)
 	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
 		fcinfo->flinfo->fn_extra = cuckoo_key_for_elements(fcinfo, argno);
 	return fcinfo->flinfo->fn_extra;
+}
+
+/*
+ * probe_site
+ *		The call site of a probe by value.
+ */
+static inline CuckooSite *
+probe_site(FunctionCallInfo fcinfo, int value_argno)
+{
+	CuckooSite *const site = cuckoo_site(fcinfo);
+
+	if (unlikely(site->key == NULL))
+	{
+		site->key = cuckoo_key_for_argument(fcinfo, value_argno);
+		site->value_is_stable = get_fn_expr_arg_stable(fcinfo->flinfo,
+													   value_argno);
+	}
+	return site;
+}
+
+/*
+ * stable_value_hash
+ *		The hash of a constant or a parameter, made once.
+ *
+ * A call site in PL/pgSQL gets other values of one parameter from one call to
+ * the next, so the value is compared with the one before.  That cannot be done
+ * with one that is not here: an expanded array may have changed behind the
+ * same pointer.
+ */
+static uint64
+stable_value_hash(CuckooSite *site, Datum value, uint64 seed)
+{
+	MemoryContext caller;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+
+	cuckoo_key_storage(site->key, &typlen, &typbyval, &typalign);
+	if (typlen == -1 && VARATT_IS_EXTERNAL(DatumGetPointer(value)))
+		return cuckoo_key_hash(site->key, value, seed);
+
+	if (site->has_value && site->value_seed == seed &&
+		datumIsEqual(value, site->value, typbyval, typlen))
+		return site->value_hash;
+
+	if (site->has_value && !typbyval)
+		pfree(DatumGetPointer(site->value));
+	site->has_value = false;
+	site->value_hash = cuckoo_key_hash(site->key, value, seed);
+	site->value_seed = seed;
+	caller = MemoryContextSwitchTo(site->mcxt);
+	site->value = datumCopy(value, typbyval, typlen);
+	MemoryContextSwitchTo(caller);
+	site->has_value = true;
+	return site->value_hash;
+}
+
+/*
+ * probe_hash
+ *		The hash of the value that a filter is probed with.
+ */
+static inline uint64
+probe_hash(CuckooSite *site, Datum value, uint64 seed)
+{
+	if (unlikely(site->value_is_stable))
+		return stable_value_hash(site, value, seed);
+	return cuckoo_key_hash(site->key, value, seed);
 }
 
 /*
@@ -380,20 +449,19 @@ cf_remove_hash(PG_FUNCTION_ARGS)
  * contains
  *		Probe a filter argument with a value argument.
  */
-static bool
+static inline bool
 contains(FunctionCallInfo fcinfo, int filter_argno, int value_argno)
 {
-	CuckooKey  *const key = value_key(fcinfo, value_argno);
-	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(filter_argno);
-	CuckooFilter filter;
+	CuckooSite *const site = probe_site(fcinfo, value_argno);
+	const CuckooFilter *const filter =
+		cuckoo_site_open(site, PG_GETARG_DATUM(filter_argno));
 	bool		result;
 
-	cuckoo_open(&filter, datum);
-	result = may_hold(&filter, key, CUCKOO_USE_PROBE) &&
-		cuckoo_set_contains(&filter,
-							cuckoo_key_hash(key, PG_GETARG_DATUM(value_argno),
-											filter.seed));
-	PG_FREE_IF_COPY(datum, filter_argno);
+	result = may_hold(filter, site->key, CUCKOO_USE_PROBE) &&
+		cuckoo_site_contains(site,
+							 probe_hash(site, PG_GETARG_DATUM(value_argno),
+										filter->seed));
+	cuckoo_site_close(site);
 	return result;
 }
 
@@ -424,13 +492,12 @@ cf_contained(PG_FUNCTION_ARGS)
 Datum
 cf_contains_hash(PG_FUNCTION_ARGS)
 {
-	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
-	CuckooFilter filter;
+	CuckooSite *const site = cuckoo_site(fcinfo);
 	bool		result;
 
-	cuckoo_open(&filter, datum);
-	result = cuckoo_set_contains(&filter, (uint64) PG_GETARG_INT64(1));
-	PG_FREE_IF_COPY(datum, 0);
+	cuckoo_site_open(site, PG_GETARG_DATUM(0));
+	result = cuckoo_site_contains(site, (uint64) PG_GETARG_INT64(1));
+	cuckoo_site_close(site);
 	PG_RETURN_BOOL(result);
 }
 
@@ -444,21 +511,22 @@ cf_contains_hash(PG_FUNCTION_ARGS)
 static int
 probe_elements(FunctionCallInfo fcinfo, bool **results, int **positions)
 {
-	CuckooKey  *const key = element_key(fcinfo, 1);
-	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
-	CuckooFilter filter;
+	CuckooSite *const site = cuckoo_site(fcinfo);
+	const CuckooFilter *filter;
 	uint64	   *hashes;
 	int			nhashes;
 
-	cuckoo_open(&filter, datum);
-	nhashes = element_hashes(fcinfo, PG_GETARG_ARRAYTYPE_P(1), key,
-							 filter.seed, &hashes, positions);
+	if (unlikely(site->key == NULL))
+		site->key = cuckoo_key_for_elements(fcinfo, 1);
+	filter = cuckoo_site_open(site, PG_GETARG_DATUM(0));
+	nhashes = element_hashes(fcinfo, PG_GETARG_ARRAYTYPE_P(1), site->key,
+							 filter->seed, &hashes, positions);
 	*results = palloc0(Max(nhashes, 1) * sizeof(bool));
-	if (nhashes > 0 && may_hold(&filter, key, CUCKOO_USE_PROBE))
-		cuckoo_set_contains_batch(&filter, hashes, nhashes, *results);
+	if (nhashes > 0 && may_hold(filter, site->key, CUCKOO_USE_PROBE))
+		cuckoo_site_contains_batch(site, hashes, nhashes, *results);
 
 	pfree(hashes);
-	PG_FREE_IF_COPY(datum, 0);
+	cuckoo_site_close(site);
 	return nhashes;
 }
 
@@ -524,12 +592,12 @@ cf_contains_each(PG_FUNCTION_ARGS)
 Datum
 cf_count(PG_FUNCTION_ARGS)
 {
-	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
-	CuckooFilter filter;
+	CuckooSite *const site = cuckoo_site(fcinfo);
+	const CuckooFilter *const filter =
+		cuckoo_site_open_header(site, PG_GETARG_DATUM(0));
 
-	cuckoo_open(&filter, datum);
-	PG_FREE_IF_COPY(datum, 0);
-	PG_RETURN_INT64((int64) filter.nentries);
+	cuckoo_site_close(site);
+	PG_RETURN_INT64((int64) filter->nentries);
 }
 
 /*
@@ -539,17 +607,16 @@ cf_count(PG_FUNCTION_ARGS)
 Datum
 cf_count_value(PG_FUNCTION_ARGS)
 {
-	CuckooKey  *const key = value_key(fcinfo, 1);
-	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
-	CuckooFilter filter;
+	CuckooSite *const site = probe_site(fcinfo, 1);
+	const CuckooFilter *const filter =
+		cuckoo_site_open(site, PG_GETARG_DATUM(0));
 	int			ncopies = 0;
 
-	cuckoo_open(&filter, datum);
-	if (may_hold(&filter, key, CUCKOO_USE_PROBE))
-		ncopies = cuckoo_set_count(&filter,
-								   cuckoo_key_hash(key, PG_GETARG_DATUM(1),
-												   filter.seed));
-	PG_FREE_IF_COPY(datum, 0);
+	if (may_hold(filter, site->key, CUCKOO_USE_PROBE))
+		ncopies = cuckoo_site_count(site,
+									probe_hash(site, PG_GETARG_DATUM(1),
+											   filter->seed));
+	cuckoo_site_close(site);
 	PG_RETURN_INT32(ncopies);
 }
 
@@ -603,12 +670,12 @@ cf_resize(PG_FUNCTION_ARGS)
 Datum
 cf_fpr(PG_FUNCTION_ARGS)
 {
-	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
-	CuckooFilter filter;
+	CuckooSite *const site = cuckoo_site(fcinfo);
+	const CuckooFilter *const filter =
+		cuckoo_site_open_header(site, PG_GETARG_DATUM(0));
 
-	cuckoo_open(&filter, datum);
-	PG_FREE_IF_COPY(datum, 0);
-	PG_RETURN_FLOAT8(cuckoo_set_fpr(&filter));
+	cuckoo_site_close(site);
+	PG_RETURN_FLOAT8(cuckoo_set_fpr(filter));
 }
 
 /*
@@ -618,8 +685,8 @@ cf_fpr(PG_FUNCTION_ARGS)
 Datum
 cf_info(PG_FUNCTION_ARGS)
 {
-	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
-	CuckooFilter filter;
+	CuckooSite *const site = cuckoo_site(fcinfo);
+	const CuckooFilter *filter;
 	TupleDesc	tupdesc;
 	Datum		values[23];
 	bool		nulls[23] = {false};
@@ -627,41 +694,41 @@ cf_info(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	cuckoo_open(&filter, datum);
+	filter = cuckoo_site_open_header(site, PG_GETARG_DATUM(0));
 
-	values[i++] = CStringGetTextDatum(filter.is_table ? "table" : "list");
-	nulls[i] = filter.family == CUCKOO_FAMILY_NONE;
-	values[i++] = CStringGetTextDatum(cuckoo_family_name(filter.family));
-	values[i++] = Int64GetDatum((int64) filter.capacity);
-	values[i++] = Int64GetDatum((int64) filter.nentries);
-	values[i++] = Float8GetDatum(cuckoo_set_load_factor(&filter));
-	values[i++] = Float8GetDatum(cuckoo_set_fpr(&filter));
-	values[i++] = Float8GetDatum(cuckoo_set_declared_fpr(&filter));
-	values[i++] = Int64GetDatum((int64) (VARHDRSZ + filter.image_bytes));
-	nulls[i] = filter.nentries == 0;
-	values[i++] = Float8GetDatum(filter.nentries == 0 ? 0.0 :
-								 8.0 * (VARHDRSZ + filter.image_bytes) /
-								 filter.nentries);
-	values[i++] = Int32GetDatum(filter.declared_copies);
-	values[i++] = Int32GetDatum(filter.max_copies);
-	values[i++] = BoolGetDatum(filter.is_merged);
-	values[i++] = Int64GetDatum((int64) filter.seed);
-	values[i++] = Int32GetDatum((int32) filter.geometry.ncolumns);
-	values[i++] = Int32GetDatum(filter.geometry.index_bits);
-	values[i++] = Int32GetDatum(filter.geometry.prefix_bits);
-	nulls[i] = !filter.is_table;
-	values[i++] = Int32GetDatum(cuckoo_geometry_fp_bits(&filter.geometry));
-	values[i++] = Int64GetDatum((int64) filter.nkicks);
-	values[i++] = Int32GetDatum(filter.longest_path);
-	values[i++] = Int32GetDatum(filter.ngrowths);
-	nulls[i] = filter.ngrowths == 0;
-	values[i++] = Float8GetDatum((float8) filter.growth_load /
+	values[i++] = CStringGetTextDatum(filter->is_table ? "table" : "list");
+	nulls[i] = filter->family == CUCKOO_FAMILY_NONE;
+	values[i++] = CStringGetTextDatum(cuckoo_family_name(filter->family));
+	values[i++] = Int64GetDatum((int64) filter->capacity);
+	values[i++] = Int64GetDatum((int64) filter->nentries);
+	values[i++] = Float8GetDatum(cuckoo_set_load_factor(filter));
+	values[i++] = Float8GetDatum(cuckoo_set_fpr(filter));
+	values[i++] = Float8GetDatum(cuckoo_set_declared_fpr(filter));
+	values[i++] = Int64GetDatum((int64) (VARHDRSZ + filter->image_bytes));
+	nulls[i] = filter->nentries == 0;
+	values[i++] = Float8GetDatum(filter->nentries == 0 ? 0.0 :
+								 8.0 * (VARHDRSZ + filter->image_bytes) /
+								 filter->nentries);
+	values[i++] = Int32GetDatum(filter->declared_copies);
+	values[i++] = Int32GetDatum(filter->max_copies);
+	values[i++] = BoolGetDatum(filter->is_merged);
+	values[i++] = Int64GetDatum((int64) filter->seed);
+	values[i++] = Int32GetDatum((int32) filter->geometry.ncolumns);
+	values[i++] = Int32GetDatum(filter->geometry.index_bits);
+	values[i++] = Int32GetDatum(filter->geometry.prefix_bits);
+	nulls[i] = !filter->is_table;
+	values[i++] = Int32GetDatum(cuckoo_geometry_fp_bits(&filter->geometry));
+	values[i++] = Int64GetDatum((int64) filter->nkicks);
+	values[i++] = Int32GetDatum(filter->longest_path);
+	values[i++] = Int32GetDatum(filter->ngrowths);
+	nulls[i] = filter->ngrowths == 0;
+	values[i++] = Float8GetDatum((float8) filter->growth_load /
 								 CUCKOO_GROWTH_LOAD_UNIT);
 	values[i++] = Int32GetDatum(CUCKOO_FORMAT_VERSION);
 	values[i++] = Int32GetDatum(CUCKOO_HASH_VERSION);
 	Assert(i == lengthof(values) && i == tupdesc->natts);
 
-	PG_FREE_IF_COPY(datum, 0);
+	cuckoo_site_close(site);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),
 													  values, nulls)));
 }

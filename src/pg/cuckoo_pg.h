@@ -50,6 +50,7 @@ typedef struct ExpandedCuckooFilter
 /* cuckoo_expanded.c */
 extern ExpandedCuckooFilter *cuckoo_expand(Datum datum, MemoryContext parent);
 extern ExpandedCuckooFilter *cuckoo_expanded_for_write(Datum datum);
+extern const CuckooFilter *cuckoo_expanded_filter(Datum datum);
 
 /* cuckoo_module.c */
 extern const CuckooHost cuckoo_host;

@@ -1,0 +1,438 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_stored.c
+ *		Opening a filter argument for probing with the least reading.
+ *
+ * A filter that is stored out of line, in chunks of a TOAST table, is read in
+ * slices: its beginning, which has the header, and the bytes of the two
+ * buckets that a value can be in, however large it is.  Where all of it costs
+ * less than that, because it is small or many values are to be looked for, it
+ * is read whole.
+ *
+ * A filter that comes again and again is read whole once and kept.  When, is
+ * the question whether to rent or to buy, without knowing for how long: after
+ * so many slices as cost as much as the whole filter.  So the reading never
+ * costs more than twice what it would with the best choice in hindsight, also
+ * where more filters come in turn than there is room to keep.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/detoast.h"
+#include "access/heaptoast.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "../core/cuckoo_window.h"
+#include "cuckoo_stored.h"
+
+/*
+ * What it costs to begin reading a TOASTed value somewhere, in terms of what
+ * each chunk costs then: a slice opens the TOAST table and its index and
+ * descends the latter.
+ */
+#define SLICE_COST		3.0
+
+/* Slices read between two checks for interrupts. */
+#define POLL_SLICES		256
+
+bool		cuckoo_enable_slices = true;
+
+/*
+ * cuckoo_site_new
+ *		A call site that remembers nothing yet.
+ */
+CuckooSite *
+cuckoo_site_new(MemoryContext mcxt)
+{
+	CuckooSite *const site = MemoryContextAllocZero(mcxt, sizeof(CuckooSite));
+
+	site->mcxt = mcxt;
+	return site;
+}
+
+/* Cost of reading so many bytes of a TOASTed value at once. */
+static inline double
+read_cost(size_t nbytes)
+{
+	return SLICE_COST + (double) (nbytes / TOAST_MAX_CHUNK_SIZE + 1);
+}
+
+/*
+ * remembers_header
+ *		Is this the header that was decoded last?
+ */
+static inline bool
+remembers_header(const CuckooSite *site, const uint8 *image,
+				 size_t image_bytes)
+{
+	return site->has_own && site->own.image_bytes == image_bytes &&
+		memcmp(image, site->own_header, CUCKOO_HEADER_BYTES) == 0;
+}
+
+/*
+ * open_flat
+ *		Open a filter all of which is in memory.
+ */
+static const CuckooFilter *
+open_flat(CuckooSite *site, const struct varlena *datum)
+{
+	uint8	   *const image = (uint8 *) VARDATA_ANY(datum);
+
+	if (!remembers_header(site, image, VARSIZE_ANY_EXHDR(datum)))
+	{
+		site->has_own = false;
+		cuckoo_open(&site->own, datum);
+		memcpy(site->own_header, image, CUCKOO_HEADER_BYTES);
+		site->has_own = true;
+	}
+	site->own.image = image;
+	return &site->own;
+}
+
+/*
+ * forget_fetched
+ *		Free what was read before something else is.
+ */
+static void
+forget_fetched(CuckooSite *site)
+{
+	if (site->fetched != NULL)
+		pfree(site->fetched);
+	site->fetched = NULL;
+	site->slice_bytes = 0;
+}
+
+/*
+ * fetch_slice
+ *		Read some bytes of the image of a filter that is TOASTed.
+ */
+static void
+fetch_slice(CuckooSite *site, uint64 offset, size_t nbytes)
+{
+	struct varlena *slice;
+
+	forget_fetched(site);
+	slice = detoast_attr_slice(site->toasted, (int32) offset, (int32) nbytes);
+	site->fetched = slice;
+	site->slice = (const uint8 *) VARDATA_ANY(slice);
+	site->slice_offset = offset;
+	site->slice_bytes = VARSIZE_ANY_EXHDR(slice);
+}
+
+/*
+ * open_beginning
+ *		Open a filter of which only the beginning is read.
+ *
+ * The first chunk is read whole, since the buckets may be in it.
+ */
+static const CuckooFilter *
+open_beginning(CuckooSite *site)
+{
+	const size_t image_bytes =
+		toast_raw_datum_size(PointerGetDatum(site->toasted)) - VARHDRSZ;
+	uint64		expected_bytes;
+
+	fetch_slice(site, 0, Min(image_bytes, TOAST_MAX_CHUNK_SIZE));
+	if (site->slice_bytes >= image_bytes ||
+		site->slice_bytes < CUCKOO_HEADER_BYTES)
+		return open_flat(site, site->fetched);
+
+	if (!remembers_header(site, site->slice, image_bytes))
+	{
+		CuckooStatus status;
+
+		site->has_own = false;
+		status = cuckoo_image_open_header(&site->own, site->slice,
+										  &expected_bytes);
+		if (status == CUCKOO_OK && expected_bytes != image_bytes)
+			status = CUCKOO_BAD_SIZE;
+		if (status != CUCKOO_OK)
+			cuckoo_image_error(status, site->slice, ERRCODE_DATA_CORRUPTED,
+							   "cuckoo filter is corrupted", NULL);
+		site->own.image_bytes = image_bytes;
+		memcpy(site->own_header, site->slice, CUCKOO_HEADER_BYTES);
+		site->has_own = true;
+	}
+	site->own.image = NULL;
+	return &site->own;
+}
+
+/*
+ * open_whole
+ *		Read all of a filter for this call.
+ */
+static const CuckooFilter *
+open_whole(CuckooSite *site)
+{
+	forget_fetched(site);
+	site->fetched = detoast_attr(site->toasted);
+	return open_flat(site, site->fetched);
+}
+
+/*
+ * open_to_keep
+ *		Read all of a filter and keep it for the calls to come.
+ *
+ * It is read into a context that goes with the current one should that fail.
+ */
+static const CuckooFilter *
+open_to_keep(CuckooSite *site)
+{
+	CuckooCached *const cached = site->cached;
+	const MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+													 "kept cuckoo filter",
+													 ALLOCSET_SMALL_SIZES);
+	const MemoryContext caller = MemoryContextSwitchTo(mcxt);
+	CuckooFilter filter;
+
+	cuckoo_open(&filter, detoast_attr(site->toasted));
+	MemoryContextSwitchTo(caller);
+	cuckoo_cache_keep(cached, mcxt, &filter);
+	site->cached_generation = cuckoo_cache_generation;
+	return &cached->filter;
+}
+
+/*
+ * slices_cost
+ *		Cost of looking for so many values in an open filter by slices.
+ */
+static double
+slices_cost(const CuckooSite *site, size_t nprobes)
+{
+	if (!site->is_sliceable || !site->filter->is_table)
+		return INFINITY;
+	return (double) nprobes * 2 * read_cost(0);
+}
+
+/*
+ * find_cached
+ *		The cache's entry of the filter, or NULL.
+ */
+static CuckooCached *
+find_cached(CuckooSite *site, const struct varatt_external *pointer)
+{
+	CuckooCached *cached = site->cached;
+
+	if (cached != NULL && site->cached_generation == cuckoo_cache_generation &&
+		memcmp(pointer, &cached->pointer, sizeof(*pointer)) == 0)
+	{
+		cuckoo_cache_touch(cached);
+		return cached;
+	}
+
+	if (!site->is_attached)
+	{
+		cuckoo_cache_attach(site->mcxt);
+		site->is_attached = true;
+	}
+	cached = cuckoo_cache_find(pointer);
+	site->cached = cached;
+	site->cached_generation = cuckoo_cache_generation;
+	return cached;
+}
+
+/*
+ * open_toasted
+ *		Open a filter that is stored out of line.
+ */
+static const CuckooFilter *
+open_toasted(CuckooSite *site, bool header_only)
+{
+	struct varatt_external pointer;
+	const CuckooFilter *filter;
+	bool		in_slices;
+
+	VARATT_EXTERNAL_GET_POINTER(pointer, site->toasted);
+	site->whole_cost = read_cost(VARATT_EXTERNAL_GET_EXTSIZE(pointer));
+	site->is_sliceable = cuckoo_enable_slices &&
+		!VARATT_EXTERNAL_IS_COMPRESSED(pointer);
+
+	if (cuckoo_cache_size == 0)
+		site->cached = NULL;
+	else if (find_cached(site, &pointer) != NULL)
+		return &site->cached->filter;
+
+	/* one slice for the header, two for the buckets */
+	in_slices = header_only ||
+		(site->is_sliceable && site->whole_cost > 3 * read_cost(0));
+	filter = in_slices ? open_beginning(site) : open_whole(site);
+
+	if (cuckoo_cache_size > 0)
+	{
+		site->cached = cuckoo_cache_enter(&pointer, filter);
+		site->cached_generation = cuckoo_cache_generation;
+		if (site->cached != NULL && !in_slices)
+			site->cached->spent = site->whole_cost;
+	}
+	return filter;
+}
+
+/*
+ * cuckoo_site_open_extended
+ *		Open a filter in whatever form it comes.
+ *
+ * If header_only, nothing else of it will be asked for.
+ */
+const CuckooFilter *
+cuckoo_site_open_extended(CuckooSite *site, struct varlena *datum,
+						  bool header_only)
+{
+	/* what an error may have left is not ours any more */
+	site->fetched = NULL;
+	site->slice_bytes = 0;
+
+	if (VARATT_IS_EXTERNAL_INDIRECT(datum))
+	{
+		struct varatt_indirect redirect;
+
+		VARATT_EXTERNAL_GET_POINTER(redirect, datum);
+		datum = redirect.pointer;
+	}
+	site->toasted = datum;
+
+	if (VARATT_IS_EXTERNAL_EXPANDED(datum))
+		site->filter = cuckoo_expanded_filter(PointerGetDatum(datum));
+	else if (VARATT_IS_EXTERNAL(datum))
+		site->filter = open_toasted(site, header_only);
+	else if (!VARATT_IS_COMPRESSED(datum))
+		site->filter = open_flat(site, datum);
+	else if (header_only)
+		site->filter = open_beginning(site);
+	else
+		site->filter = open_whole(site);
+	return site->filter;
+}
+
+/*
+ * read_whole
+ *		Read all of the open filter if that is better than slices.
+ *
+ * True if its image is in memory when this returns.
+ */
+static bool
+read_whole(CuckooSite *site, size_t nprobes)
+{
+	const double cost = slices_cost(site, nprobes);
+	CuckooCached *const cached = site->cached;
+
+	if (cached != NULL && cached->spent >= site->whole_cost &&
+		cuckoo_cache_would_keep(cached))
+	{
+		site->filter = open_to_keep(site);
+		return true;
+	}
+
+	if (cached != NULL)
+		cached->spent += Min(cost, site->whole_cost);
+	if (cost < site->whole_cost)
+		return false;
+	site->filter = open_whole(site);
+	return true;
+}
+
+/*
+ * has_slice
+ *		Have the bytes of a window been read?
+ */
+static inline bool
+has_slice(const CuckooSite *site, const CuckooWindow *window)
+{
+	return window->offset >= site->slice_offset &&
+		window->offset + window->nbytes <=
+		site->slice_offset + site->slice_bytes;
+}
+
+/*
+ * fetch_windows
+ *		Read the bytes of a window, and of another one if it is near.
+ */
+static void
+fetch_windows(CuckooSite *site, const CuckooWindow *window,
+			  const CuckooWindow *other)
+{
+	const uint64 start = Min(window->offset, other->offset);
+	const uint64 end = Max(window->offset + window->nbytes,
+						   other->offset + other->nbytes);
+
+	if (read_cost(end - start) <= 2 * read_cost(0))
+		fetch_slice(site, start, end - start);
+	else
+		fetch_slice(site, window->offset, window->nbytes);
+}
+
+/*
+ * count_sliced
+ *		Copies of a hash in a table that is read in slices, but no further
+ *		than up to enough.
+ */
+static int
+count_sliced(CuckooSite *site, uint64 hash, int enough)
+{
+	CuckooWindow windows[2];
+	int			ncopies = 0;
+
+	cuckoo_window_find(site->filter, hash, windows);
+	for (int i = 0; i < 2 && ncopies < enough; i++)
+	{
+		const CuckooWindow *const window = &windows[i];
+
+		if (!has_slice(site, window))
+			fetch_windows(site, window, &windows[1]);
+		if (!has_slice(site, window))
+			elog(ERROR, "could not read %zu bytes at %llu of a cuckoo filter",
+				 window->nbytes, (unsigned long long) window->offset);
+		ncopies += cuckoo_window_count(site->filter, window, site->slice +
+									   (window->offset - site->slice_offset));
+	}
+	return ncopies;
+}
+
+/*
+ * cuckoo_site_contains_sliced
+ *		cuckoo_site_contains() for a filter whose image is not in memory.
+ */
+bool
+cuckoo_site_contains_sliced(CuckooSite *site, uint64 hash)
+{
+	if (read_whole(site, 1))
+		return cuckoo_set_contains(site->filter, hash);
+	return count_sliced(site, hash, 1) > 0;
+}
+
+/*
+ * cuckoo_site_count
+ *		Copies of a hash in the open filter.
+ */
+int
+cuckoo_site_count(CuckooSite *site, uint64 hash)
+{
+	if (site->filter->image != NULL || read_whole(site, 1))
+		return cuckoo_set_count(site->filter, hash);
+	return count_sliced(site, hash, 2 * CUCKOO_BUCKET_SLOTS);
+}
+
+/*
+ * cuckoo_site_contains_batch
+ *		cuckoo_site_contains() for many hashes.
+ */
+void
+cuckoo_site_contains_batch(CuckooSite *site, const uint64 *hashes,
+						   size_t nhashes, bool *results)
+{
+	if (site->filter->image != NULL || read_whole(site, nhashes))
+	{
+		cuckoo_set_contains_batch(site->filter, hashes, nhashes, results);
+		return;
+	}
+
+	for (size_t i = 0; i < nhashes; i++)
+	{
+		if (i % POLL_SLICES == 0)
+			CHECK_FOR_INTERRUPTS();
+		results[i] = count_sliced(site, hashes[i], 1) > 0;
+	}
+}
