@@ -31,6 +31,7 @@ PG_OBJS = \
 	src/pg/cuckoo_key.o \
 	src/pg/cuckoo_module.o \
 	src/pg/cuckoo_stored.o \
+	src/pg/cuckoo_toast.o \
 	src/pg/cuckoo_union.o
 OBJS = $(CORE_OBJS) $(PG_OBJS)
 
@@ -54,6 +55,7 @@ PG_HEADERS = \
 	src/pg/cuckoo_key.h \
 	src/pg/cuckoo_pg.h \
 	src/pg/cuckoo_stored.h \
+	src/pg/cuckoo_toast.h \
 	src/pg/pg_compat.h
 
 DATA = sql/cuckoo_filter--1.0.0.sql

@@ -4,10 +4,9 @@
  *		Opening a filter argument for probing with the least reading.
  *
  * A filter that is stored out of line, in chunks of a TOAST table, is read in
- * slices: its beginning, which has the header, and the bytes of the two
- * buckets that a value can be in, however large it is.  Where all of it costs
- * less than that, because it is small or many values are to be looked for, it
- * is read whole.
+ * slices: the header, and the bytes of the two buckets that a value can be in,
+ * however large it is.  Where all of it costs less than that, because it is
+ * small or many values are to be looked for, it is read whole.
  *
  * A filter that comes again and again is read whole once and kept.  When, is
  * the question whether to rent or to buy, without knowing for how long: after
@@ -30,11 +29,14 @@
 #include "cuckoo_stored.h"
 
 /*
- * What it costs to begin reading a TOASTed value somewhere, in terms of what
- * each chunk costs then: a slice opens the TOAST table and its index and
- * descends the latter.
+ * What reading costs, in terms of what one chunk among many costs: to open the
+ * TOAST table with its index, and to read some bytes anywhere.  About what was
+ * measured over many filters in shared buffers, where each is met for the
+ * first time: one that the processor's caches hold as well is read whole at
+ * less cost, but such a one will be kept.
  */
-#define SLICE_COST		3.0
+#define OPEN_COST		2.0
+#define SLICE_COST		1.5
 
 /* Slices read between two checks for interrupts. */
 #define POLL_SLICES		256
@@ -52,13 +54,6 @@ cuckoo_site_new(MemoryContext mcxt)
 
 	site->mcxt = mcxt;
 	return site;
-}
-
-/* Cost of reading so many bytes of a TOASTed value at once. */
-static inline double
-read_cost(size_t nbytes)
-{
-	return SLICE_COST + (double) (nbytes / TOAST_MAX_CHUNK_SIZE + 1);
 }
 
 /*
@@ -94,71 +89,28 @@ open_flat(CuckooSite *site, const struct varlena *datum)
 }
 
 /*
- * forget_fetched
- *		Free what was read before something else is.
+ * read_slice
+ *		Read some bytes of the image of a filter that is not in memory.
  */
 static void
-forget_fetched(CuckooSite *site)
+read_slice(CuckooSite *site, uint64 offset, size_t nbytes, uint8 *bytes)
 {
-	if (site->fetched != NULL)
-		pfree(site->fetched);
-	site->fetched = NULL;
-	site->slice_bytes = 0;
+	if (site->toast == NULL)
+		site->toast = cuckoo_toast_open(site->toasted);
+	cuckoo_toast_read(site->toast, offset, nbytes, bytes);
 }
 
 /*
- * fetch_slice
- *		Read some bytes of the image of a filter that is TOASTed.
+ * detoast
+ *		Read all of a filter, in the current memory context.
  */
-static void
-fetch_slice(CuckooSite *site, uint64 offset, size_t nbytes)
+static struct varlena *
+detoast(CuckooSite *site)
 {
-	struct varlena *slice;
-
-	forget_fetched(site);
-	slice = detoast_attr_slice(site->toasted, (int32) offset, (int32) nbytes);
-	site->fetched = slice;
-	site->slice = (const uint8 *) VARDATA_ANY(slice);
-	site->slice_offset = offset;
-	site->slice_bytes = VARSIZE_ANY_EXHDR(slice);
-}
-
-/*
- * open_beginning
- *		Open a filter of which only the beginning is read.
- *
- * The first chunk is read whole, since the buckets may be in it.
- */
-static const CuckooFilter *
-open_beginning(CuckooSite *site)
-{
-	const size_t image_bytes =
-		toast_raw_datum_size(PointerGetDatum(site->toasted)) - VARHDRSZ;
-	uint64		expected_bytes;
-
-	fetch_slice(site, 0, Min(image_bytes, TOAST_MAX_CHUNK_SIZE));
-	if (site->slice_bytes >= image_bytes ||
-		site->slice_bytes < CUCKOO_HEADER_BYTES)
-		return open_flat(site, site->fetched);
-
-	if (!remembers_header(site, site->slice, image_bytes))
-	{
-		CuckooStatus status;
-
-		site->has_own = false;
-		status = cuckoo_image_open_header(&site->own, site->slice,
-										  &expected_bytes);
-		if (status == CUCKOO_OK && expected_bytes != image_bytes)
-			status = CUCKOO_BAD_SIZE;
-		if (status != CUCKOO_OK)
-			cuckoo_image_error(status, site->slice, ERRCODE_DATA_CORRUPTED,
-							   "cuckoo filter is corrupted", NULL);
-		site->own.image_bytes = image_bytes;
-		memcpy(site->own_header, site->slice, CUCKOO_HEADER_BYTES);
-		site->has_own = true;
-	}
-	site->own.image = NULL;
-	return &site->own;
+	if (site->toast != NULL)
+		cuckoo_toast_close(site->toast);
+	site->toast = NULL;
+	return detoast_attr(site->toasted);
 }
 
 /*
@@ -168,9 +120,44 @@ open_beginning(CuckooSite *site)
 static const CuckooFilter *
 open_whole(CuckooSite *site)
 {
-	forget_fetched(site);
-	site->fetched = detoast_attr(site->toasted);
+	site->fetched = detoast(site);
 	return open_flat(site, site->fetched);
+}
+
+/*
+ * open_beginning
+ *		Open a filter of which only the header is read.
+ */
+static const CuckooFilter *
+open_beginning(CuckooSite *site)
+{
+	const size_t image_bytes =
+		toast_raw_datum_size(PointerGetDatum(site->toasted)) - VARHDRSZ;
+	uint8		header[CUCKOO_HEADER_BYTES];
+
+	if (image_bytes < CUCKOO_HEADER_BYTES)
+		return open_whole(site);
+
+	read_slice(site, 0, CUCKOO_HEADER_BYTES, header);
+	if (!remembers_header(site, header, image_bytes))
+	{
+		CuckooStatus status;
+		uint64		expected_bytes;
+
+		site->has_own = false;
+		status = cuckoo_image_open_header(&site->own, header,
+										  &expected_bytes);
+		if (status == CUCKOO_OK && expected_bytes != image_bytes)
+			status = CUCKOO_BAD_SIZE;
+		if (status != CUCKOO_OK)
+			cuckoo_image_error(status, header, ERRCODE_DATA_CORRUPTED,
+							   "cuckoo filter is corrupted", NULL);
+		site->own.image_bytes = image_bytes;
+		memcpy(site->own_header, header, CUCKOO_HEADER_BYTES);
+		site->has_own = true;
+	}
+	site->own.image = NULL;
+	return &site->own;
 }
 
 /*
@@ -189,7 +176,7 @@ open_to_keep(CuckooSite *site)
 	const MemoryContext caller = MemoryContextSwitchTo(mcxt);
 	CuckooFilter filter;
 
-	cuckoo_open(&filter, detoast_attr(site->toasted));
+	cuckoo_open(&filter, detoast(site));
 	MemoryContextSwitchTo(caller);
 	cuckoo_cache_keep(cached, mcxt, &filter);
 	site->cached_generation = cuckoo_cache_generation;
@@ -205,7 +192,7 @@ slices_cost(const CuckooSite *site, size_t nprobes)
 {
 	if (!site->is_sliceable || !site->filter->is_table)
 		return INFINITY;
-	return (double) nprobes * 2 * read_cost(0);
+	return OPEN_COST + (double) nprobes * 2 * SLICE_COST;
 }
 
 /*
@@ -247,7 +234,8 @@ open_toasted(CuckooSite *site, bool header_only)
 	bool		in_slices;
 
 	VARATT_EXTERNAL_GET_POINTER(pointer, site->toasted);
-	site->whole_cost = read_cost(VARATT_EXTERNAL_GET_EXTSIZE(pointer));
+	site->whole_cost = OPEN_COST +
+		VARATT_EXTERNAL_GET_EXTSIZE(pointer) / TOAST_MAX_CHUNK_SIZE + 1;
 	site->is_sliceable = cuckoo_enable_slices &&
 		!VARATT_EXTERNAL_IS_COMPRESSED(pointer);
 
@@ -258,7 +246,7 @@ open_toasted(CuckooSite *site, bool header_only)
 
 	/* one slice for the header, two for the buckets */
 	in_slices = header_only ||
-		(site->is_sliceable && site->whole_cost > 3 * read_cost(0));
+		(site->is_sliceable && site->whole_cost > OPEN_COST + 3 * SLICE_COST);
 	filter = in_slices ? open_beginning(site) : open_whole(site);
 
 	if (cuckoo_cache_size > 0)
@@ -283,7 +271,7 @@ cuckoo_site_open_extended(CuckooSite *site, struct varlena *datum,
 {
 	/* what an error may have left is not ours any more */
 	site->fetched = NULL;
-	site->slice_bytes = 0;
+	site->toast = NULL;
 
 	if (VARATT_IS_EXTERNAL_INDIRECT(datum))
 	{
@@ -335,36 +323,6 @@ read_whole(CuckooSite *site, size_t nprobes)
 }
 
 /*
- * has_slice
- *		Have the bytes of a window been read?
- */
-static inline bool
-has_slice(const CuckooSite *site, const CuckooWindow *window)
-{
-	return window->offset >= site->slice_offset &&
-		window->offset + window->nbytes <=
-		site->slice_offset + site->slice_bytes;
-}
-
-/*
- * fetch_windows
- *		Read the bytes of a window, and of another one if it is near.
- */
-static void
-fetch_windows(CuckooSite *site, const CuckooWindow *window,
-			  const CuckooWindow *other)
-{
-	const uint64 start = Min(window->offset, other->offset);
-	const uint64 end = Max(window->offset + window->nbytes,
-						   other->offset + other->nbytes);
-
-	if (read_cost(end - start) <= 2 * read_cost(0))
-		fetch_slice(site, start, end - start);
-	else
-		fetch_slice(site, window->offset, window->nbytes);
-}
-
-/*
  * count_sliced
  *		Copies of a hash in a table that is read in slices, but no further
  *		than up to enough.
@@ -373,20 +331,19 @@ static int
 count_sliced(CuckooSite *site, uint64 hash, int enough)
 {
 	CuckooWindow windows[2];
+	int			first;
 	int			ncopies = 0;
 
+	/* in the order in which they are stored */
 	cuckoo_window_find(site->filter, hash, windows);
+	first = windows[0].offset > windows[1].offset;
 	for (int i = 0; i < 2 && ncopies < enough; i++)
 	{
-		const CuckooWindow *const window = &windows[i];
+		const CuckooWindow *const window = &windows[i ^ first];
+		uint8		bytes[CUCKOO_WINDOW_BYTES];
 
-		if (!has_slice(site, window))
-			fetch_windows(site, window, &windows[1]);
-		if (!has_slice(site, window))
-			elog(ERROR, "could not read %zu bytes at %llu of a cuckoo filter",
-				 window->nbytes, (unsigned long long) window->offset);
-		ncopies += cuckoo_window_count(site->filter, window, site->slice +
-									   (window->offset - site->slice_offset));
+		read_slice(site, window->offset, window->nbytes, bytes);
+		ncopies += cuckoo_window_count(site->filter, window, bytes);
 	}
 	return ncopies;
 }

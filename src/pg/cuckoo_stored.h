@@ -23,6 +23,7 @@
 
 #include "cuckoo_cache.h"
 #include "cuckoo_pg.h"
+#include "cuckoo_toast.h"
 
 /*
  * What a call site (one FmgrInfo) remembers from one call to the next.
@@ -42,11 +43,8 @@ typedef struct CuckooSite
 	struct varlena *toasted;	/* to read it from */
 	double		whole_cost;		/* of reading all of it */
 	bool		is_sliceable;	/* may it be read in slices? */
-	void	   *fetched;		/* NULL, or what was read for it and is to be
-								 * freed: all of it, or the slice */
-	const uint8 *slice;			/* the bytes of the image read last, */
-	uint64		slice_offset;	/* where they begin in it, */
-	size_t		slice_bytes;	/* and how many there are: 0 if none */
+	CuckooToast *toast;			/* NULL, or open for reading them */
+	void	   *fetched;		/* NULL, or all of it, to be freed */
 
 	/* decoded headers that may serve again */
 	CuckooFilter own;			/* of the filter opened last, if not below */
@@ -97,6 +95,7 @@ cuckoo_site_open(CuckooSite *site, Datum datum)
 					  CUCKOO_HEADER_BYTES) == 0))
 	{
 		site->own.image = (uint8 *) VARDATA(bytes);
+		site->toast = NULL;
 		site->fetched = NULL;
 		return site->filter = &site->own;
 	}
@@ -127,9 +126,10 @@ cuckoo_site_contains(CuckooSite *site, uint64 hash)
 static inline void
 cuckoo_site_close(CuckooSite *site)
 {
+	if (unlikely(site->toast != NULL))
+		cuckoo_toast_close(site->toast);
 	if (unlikely(site->fetched != NULL))
 		pfree(site->fetched);
-	site->fetched = NULL;
 }
 
 #endif							/* CUCKOO_STORED_H */

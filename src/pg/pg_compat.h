@@ -73,4 +73,11 @@
 	tuplesort_getdatum((sort), true, (datum), (isnull), NULL)
 #endif
 
+/* 18: the snapshot to read TOAST tables with is no longer the caller's. */
+#if PG_VERSION_NUM >= 180000
+#define cuckoo_toast_snapshot(room)	((void) (room), get_toast_snapshot())
+#else
+#define cuckoo_toast_snapshot(room)	(init_toast_snapshot(room), (room))
+#endif
+
 #endif							/* PG_COMPAT_H */
