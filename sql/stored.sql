@@ -81,6 +81,14 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+-- an expanded object, as cf_union_agg() gives it
+SELECT cf_contains(u, 1) AS one, 30000 <@ u AS last, cf_contains(u, 30001) AS beyond, cf_count(u), cf_count(u, 7) AS sevens, cf_contains_each(u, ARRAY[1, NULL, 30000, -1]) AS each, cf_contains_hash(u, cf_hash(5)) AS hash,
+	cf_fpr(u) < 1e-8 AS fpr, (cf_info(u)).entries FROM (SELECT cf_union_agg(f) AS u FROM (SELECT cf_add_all(cf_new(30000, 1e-9), ARRAY(SELECT generate_series(i * 10000 - 9999, i * 10000))) AS f FROM generate_series(1, 3) i OFFSET 0) f OFFSET 0) u;
+-- out of line and compressed
+CREATE TABLE squeezed (f cuckoofilter);
+ALTER TABLE squeezed ALTER f SET STORAGE extended;
+INSERT INTO squeezed SELECT cf_remove_all(f, ARRAY(SELECT generate_series(5001, 200000))) FROM filters WHERE n = 200000;
+SELECT pg_column_compression(f) IS NOT NULL AS compressed, pg_column_size(f) > 8200 AS out_of_line, answers(f) = answers_in_memory(f::text) AS same FROM squeezed;
 
 --
 -- Buffers
