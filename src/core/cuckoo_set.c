@@ -664,6 +664,30 @@ cuckoo_set_max_resize(const CuckooFilter *filter)
 }
 
 /*
+ * cuckoo_set_estimate_values
+ *		About how many different values a filter holds.
+ *
+ * Exact for a list, and if values have one copy each.  The time it takes does
+ * not depend on the size of the filter.
+ */
+double
+cuckoo_set_estimate_values(const CuckooFilter *filter)
+{
+	uint64_t	nvalues = filter->nentries;
+
+	if (filter->max_copies == 1)
+		return (double) nvalues;
+	if (filter->is_table)
+		return cuckoo_table_estimate_values(filter);
+	for (uint64_t i = 1; i < filter->nentries; i++)
+	{
+		if (cuckoo_list_get(filter, i) == cuckoo_list_get(filter, i - 1))
+			nvalues--;
+	}
+	return (double) nvalues;
+}
+
+/*
  * cuckoo_set_fpr
  *		The false positive rate of a filter as it is.
  */

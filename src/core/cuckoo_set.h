@@ -52,6 +52,7 @@ extern CuckooStatus cuckoo_set_resize(const CuckooFilter *filter,
 extern uint64_t cuckoo_set_max_resize(const CuckooFilter *filter);
 extern bool cuckoo_set_full_is_table(const CuckooFilter *filter);
 extern uint64_t cuckoo_set_full_bytes(const CuckooFilter *filter);
+extern double cuckoo_set_estimate_values(const CuckooFilter *filter);
 extern double cuckoo_set_fpr(const CuckooFilter *filter);
 extern double cuckoo_set_declared_fpr(const CuckooFilter *filter);
 extern double cuckoo_set_load_factor(const CuckooFilter *filter);

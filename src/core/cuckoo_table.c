@@ -20,6 +20,9 @@
 /* Probes of a batch under way at a time. */
 #define BATCH_PROBES	32
 
+/* Buckets looked at to estimate something, at most. */
+#define SAMPLE_BUCKETS	1024
+
 /*
  * The search for a free slot: the buckets reached so far, in the order in
  * which they were reached.  A bucket was reached by moving the fingerprint
@@ -559,6 +562,45 @@ cuckoo_table_walk(const CuckooFilter *filter, CuckooWalk *walk,
 		walk->next_bucket++;
 		walk->nslots = CUCKOO_BUCKET_SLOTS;
 	}
+}
+
+/*
+ * cuckoo_table_estimate_values
+ *		About how many different values the entries stand for.
+ *
+ * From SAMPLE_BUCKETS buckets spread over the table: each entry is one of so
+ * many copies, which may be in either of its buckets.
+ */
+double
+cuckoo_table_estimate_values(const CuckooFilter *filter)
+{
+	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&filter->geometry);
+	const uint64_t step = nbuckets / SAMPLE_BUCKETS + 1;
+	uint64_t	nentries = 0;
+	double		nvalues = 0;
+
+	for (uint64_t bucket = 0; bucket < nbuckets; bucket += step)
+	{
+		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+
+		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter),
+						   bucket, fps);
+		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
+		{
+			const CuckooPlace place = {bucket, fps[slot]};
+			int			ncopies;
+
+			if (fps[slot] == 0)
+				continue;
+			ncopies = cuckoo_table_count(filter,
+										 cuckoo_table_address(&filter->geometry,
+															  place));
+			nvalues += 1.0 / (ncopies > 1 ? ncopies : 1);
+			nentries++;
+		}
+	}
+	return nentries == 0 ? (double) filter->nentries :
+		(double) filter->nentries * (nvalues / (double) nentries);
 }
 
 /*

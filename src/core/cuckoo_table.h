@@ -171,6 +171,7 @@ extern void cuckoo_table_cut(const CuckooFilter *filter, CuckooFilter *coarser,
 extern void cuckoo_table_block_load(const CuckooFilter *filter,
 									CuckooAddress address, uint64_t *nused,
 									uint64_t *nslots);
+extern double cuckoo_table_estimate_values(const CuckooFilter *filter);
 extern uint64_t cuckoo_table_copies_above(const CuckooFilter *filter,
 										  int nallowed,
 										  const CuckooHost *host);
