@@ -31,6 +31,7 @@ PG_OBJS = \
 	src/pg/cuckoo_key.o \
 	src/pg/cuckoo_module.o \
 	src/pg/cuckoo_stored.o \
+	src/pg/cuckoo_support.o \
 	src/pg/cuckoo_toast.o \
 	src/pg/cuckoo_union.o
 OBJS = $(CORE_OBJS) $(PG_OBJS)
@@ -60,7 +61,7 @@ PG_HEADERS = \
 
 DATA = sql/cuckoo_filter--1.0.0.sql
 
-REGRESS = io key func resolve agg limits format toast stored
+REGRESS = io key func resolve agg limits format toast stored support
 REGRESS_OPTS = --load-extension=cuckoo_filter
 ENCODING = UTF8
 NO_LOCALE = 1

@@ -89,27 +89,51 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION cf_remove_hash(cuckoofilter, pg_catalog.int8) IS 'the filter with one copy less of a value given as its cf_hash()';
 
 --
+-- What the planner asks about a probe
+--
+
+CREATE FUNCTION cf_contains_support(pg_catalog.internal) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contains_support(pg_catalog.internal) IS 'planner support function of cf_contains, cf_contained and cf_contains_hash';
+
+CREATE FUNCTION cf_contains_any_support(pg_catalog.internal) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contains_any_support(pg_catalog.internal) IS 'planner support function of cf_contains_any';
+
+CREATE FUNCTION cf_contains_all_support(pg_catalog.internal) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contains_all_support(pg_catalog.internal) IS 'planner support function of cf_contains_all';
+
+CREATE FUNCTION cf_contains_sel(pg_catalog.internal, pg_catalog.oid, pg_catalog.internal, pg_catalog.int4) RETURNS pg_catalog.float8
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contains_sel(pg_catalog.internal, pg_catalog.oid, pg_catalog.internal, pg_catalog.int4) IS 'restriction selectivity of @> and <@';
+
+CREATE FUNCTION cf_contains_joinsel(pg_catalog.internal, pg_catalog.oid, pg_catalog.internal, pg_catalog.int2, pg_catalog.internal) RETURNS pg_catalog.float8
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contains_joinsel(pg_catalog.internal, pg_catalog.oid, pg_catalog.internal, pg_catalog.int2, pg_catalog.internal) IS 'join selectivity of @> and <@';
+
+--
 -- Probing
 --
 
 CREATE FUNCTION cf_contains(filter cuckoofilter, value pg_catalog.anycompatible) RETURNS pg_catalog.bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT cf_contains_support;
 COMMENT ON FUNCTION cf_contains(cuckoofilter, pg_catalog.anycompatible) IS 'false: certainly not added; true: probably added';
 
 CREATE FUNCTION cf_contained(value pg_catalog.anycompatible, filter cuckoofilter) RETURNS pg_catalog.bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT cf_contains_support;
 COMMENT ON FUNCTION cf_contained(pg_catalog.anycompatible, cuckoofilter) IS 'false: certainly not added; true: probably added';
 
 CREATE FUNCTION cf_contains_hash(filter cuckoofilter, hash pg_catalog.int8) RETURNS pg_catalog.bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT cf_contains_support;
 COMMENT ON FUNCTION cf_contains_hash(cuckoofilter, pg_catalog.int8) IS 'cf_contains() of a value given as its cf_hash()';
 
 CREATE FUNCTION cf_contains_any(filter cuckoofilter, elements pg_catalog.anycompatiblearray) RETURNS pg_catalog.bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT cf_contains_any_support;
 COMMENT ON FUNCTION cf_contains_any(cuckoofilter, pg_catalog.anycompatiblearray) IS 'false: certainly none of the elements was added';
 
 CREATE FUNCTION cf_contains_all(filter cuckoofilter, elements pg_catalog.anycompatiblearray) RETURNS pg_catalog.bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT cf_contains_all_support;
 COMMENT ON FUNCTION cf_contains_all(cuckoofilter, pg_catalog.anycompatiblearray) IS 'false: certainly not all elements were added';
 
 CREATE FUNCTION cf_contains_each(filter cuckoofilter, elements pg_catalog.anycompatiblearray) RETURNS pg_catalog._bool
@@ -379,14 +403,14 @@ COMMENT ON AGGREGATE cf_union_all_agg(cuckoofilter) IS 'cf_union_all() of all fi
 CREATE OPERATOR @> (
 	LEFTARG = cuckoofilter, RIGHTARG = pg_catalog.anycompatible,
 	FUNCTION = cf_contains, COMMUTATOR = <@,
-	RESTRICT = pg_catalog.contsel, JOIN = pg_catalog.contjoinsel
+	RESTRICT = cf_contains_sel, JOIN = cf_contains_joinsel
 );
 COMMENT ON OPERATOR @> (cuckoofilter, pg_catalog.anycompatible) IS 'may the filter contain the value?';
 
 CREATE OPERATOR <@ (
 	LEFTARG = pg_catalog.anycompatible, RIGHTARG = cuckoofilter,
 	FUNCTION = cf_contained, COMMUTATOR = @>,
-	RESTRICT = pg_catalog.contsel, JOIN = pg_catalog.contjoinsel
+	RESTRICT = cf_contains_sel, JOIN = cf_contains_joinsel
 );
 COMMENT ON OPERATOR <@ (pg_catalog.anycompatible, cuckoofilter) IS 'may the value be contained in the filter?';
 

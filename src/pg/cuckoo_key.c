@@ -472,6 +472,28 @@ cuckoo_key_for_type(Oid type, Oid collation, MemoryContext mcxt)
 }
 
 /*
+ * cuckoo_key_for_estimate
+ *		The same, or NULL, but for the plain built-in types only.
+ */
+CuckooKey *
+cuckoo_key_for_estimate(Oid type, Oid collation, MemoryContext mcxt)
+{
+	const Oid	base = getBaseType(type);
+
+	for (size_t i = 0; i < lengthof(key_types); i++)
+	{
+		if (key_types[i].type != base)
+			continue;
+		if (key_types[i].is_collatable &&
+			(!OidIsValid(collation) ||
+			 !get_collation_isdeterministic(collation)))
+			return NULL;
+		return cuckoo_key_for_type(base, collation, mcxt);
+	}
+	return NULL;
+}
+
+/*
  * cuckoo_argument_type
  *		Type and collation of an argument of the running call.
  *

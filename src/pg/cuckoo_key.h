@@ -45,6 +45,13 @@ extern CuckooKey *cuckoo_key_for_type(Oid type, Oid collation,
 									  MemoryContext mcxt);
 
 /*
+ * The same for the planner, which has no use for an error: NULL for a type or
+ * collation that would be refused, and for one that has parts to look into.
+ */
+extern CuckooKey *cuckoo_key_for_estimate(Oid type, Oid collation,
+										  MemoryContext mcxt);
+
+/*
  * The type and collation that cuckoo_key_for_argument() goes by, or an error
  * if nothing tells.  For a caller whose key has to outlive fn_mcxt, such as an
  * aggregate state under an executor that makes a FmgrInfo for each row.

@@ -47,6 +47,9 @@ typedef struct ExpandedCuckooFilter
 	CuckooFilter filter;		/* its image is in the object's context */
 } ExpandedCuckooFilter;
 
+/* cuckoo_io.c: what tells that a type is ours */
+extern PGDLLEXPORT Datum cuckoofilter_in(PG_FUNCTION_ARGS);
+
 /* cuckoo_expanded.c */
 extern ExpandedCuckooFilter *cuckoo_expand(Datum datum, MemoryContext parent);
 extern ExpandedCuckooFilter *cuckoo_expanded_for_write(Datum datum);

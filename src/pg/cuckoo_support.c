@@ -1,0 +1,754 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_support.c
+ *		What the planner is told of a probe: how many rows pass, and the cost.
+ *
+ * The functions have support functions, the operators @> and <@ have
+ * restriction and join estimators (the planner does not ask the support
+ * function of an operator's function for a selectivity); both come to the
+ * same estimate.
+ *
+ * If the filter is known when the query is planned, it says how many
+ * different values it holds.  As for a semi-join, they are taken to be among
+ * the values of the column, each as frequent as any other, except for the most
+ * common ones, which are probed.  Of the values that are not in the filter,
+ * the false positive rate gets through as well.  If the filter is the result
+ * of an uncorrelated subquery that builds one, such as (SELECT cf_agg(id) FROM
+ * small), the plan of the subquery says about how many values it will hold.
+ *
+ * If nothing is known, a probe is taken to let a fixed part of the rows pass,
+ * see DEFAULT_CONTAINS_SEL.
+ *
+ * No function here raises an error for what the query would be wrong about,
+ * such as a filter of another kind of values: the executor will say so, if it
+ * comes to that.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/detoast.h"
+#include "access/htup_details.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "parser/parsetree.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "cuckoo_pg.h"
+
+PG_FUNCTION_INFO_V1(cf_contains_support);
+PG_FUNCTION_INFO_V1(cf_contains_any_support);
+PG_FUNCTION_INFO_V1(cf_contains_all_support);
+PG_FUNCTION_INFO_V1(cf_contains_sel);
+PG_FUNCTION_INFO_V1(cf_contains_joinsel);
+
+/*
+ * The part of the rows that pass a filter of which nothing is known.
+ *
+ * A filter is asked because most rows are expected to fail, so this is less
+ * than the third that the server assumes of any function.  It is not far less,
+ * since too few rows expected do more harm than too many: they make a nested
+ * loop of what had better be a hash join.
+ */
+#define DEFAULT_CONTAINS_SEL	0.1
+
+/*
+ * Costs in units of cpu_operator_cost, that is of comparing two integers,
+ * as measured by bench/cost.sql.
+ *
+ * COST_PROBE is a look into a filter that the CPU has in its caches, COST_MISS
+ * is added for one that is larger.  COST_STORED is added for one in a table,
+ * out of line: three pieces of it are fetched from cached pages.  COST_KEY is
+ * hashing a value of a simple type, COST_BUILT_KEY one whose key bytes have to
+ * be put together.  COST_ARRAY is taking an array apart; the probes of its
+ * elements overlap, so that they cost no more than their keys.
+ */
+#define COST_PROBE				3
+#define COST_KEY				4
+#define COST_BUILT_KEY			20
+#define COST_ARRAY				15
+#define COST_MISS				20
+#define COST_STORED				2000
+#define CACHED_BYTES			(1024 * 1024)
+
+/* Elements of an array of which nothing is known, as the server assumes. */
+#define DEFAULT_ELEMENTS		10
+
+/* cf_agg(value, capacity, fpr, ...) */
+#define AGG_FPR_ARGNO			2
+
+/* What the value argument of a probe is. */
+typedef enum ProbeKind
+{
+	PROBE_VALUE,
+	PROBE_HASH,
+	PROBE_ANY,
+	PROBE_ALL
+} ProbeKind;
+
+/* A call of one of the functions, or of an operator. */
+typedef struct Probe
+{
+	ProbeKind	kind;
+	Oid			funcid;
+	Oid			collation;
+	Node	   *filter;
+	Node	   *value;
+} Probe;
+
+/* What is known of a filter when the query is planned. */
+typedef struct FilterKnowledge
+{
+	double		nvalues;		/* different values in it */
+	double		fpr;
+	bool		has_header;
+	bool		has_image;		/* it can be probed */
+	CuckooFilter filter;		/* if has_header */
+} FilterKnowledge;
+
+/*
+ * is_filter
+ *		Is this expression a filter?
+ *
+ * Anybody can make an operator for other types that names our estimator.
+ */
+static bool
+is_filter(Node *expression)
+{
+	Oid			input;
+	Oid			param;
+	FmgrInfo	flinfo;
+
+	getTypeInputInfo(getBaseType(exprType(expression)), &input, &param);
+	fmgr_info(input, &flinfo);
+	return flinfo.fn_addr == cuckoofilter_in;
+}
+
+/*
+ * probe_of_call
+ *		Tell the arguments of a call apart by the declared ones.
+ *
+ * kind is PROBE_VALUE unless the caller knows better.  Returns false if this
+ * is no probe of a filter.
+ */
+static bool
+probe_of_call(Probe *probe, ProbeKind kind, Oid funcid, List *args,
+			  Oid collation)
+{
+	Oid		   *declared;
+	int			nargs;
+	bool		value_first;
+
+	if (list_length(args) != 2)
+		return false;
+	(void) get_func_signature(funcid, &declared, &nargs);
+	if (nargs != 2)
+		return false;
+
+	/* cf_contained() has the value first */
+	value_first = declared[0] == ANYCOMPATIBLEOID;
+	probe->kind = declared[1] == INT8OID ? PROBE_HASH : kind;
+	probe->funcid = funcid;
+	probe->collation = collation;
+	probe->value = value_first ? linitial(args) : lsecond(args);
+	probe->filter = value_first ? lsecond(args) : linitial(args);
+	return is_filter(probe->filter);
+}
+
+/* What find_building_aggregate() looks for, and finds. */
+typedef struct AggregateSearch
+{
+	Oid			filter_type;
+	Aggref	   *found;
+} AggregateSearch;
+
+/*-------------------------------------------------------------------------
+ * What is known of the filter
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * know_constant
+ *		Open a filter that is there when the query is planned.
+ *
+ * One that is stored out of line, as a parameter can be, is not fetched for
+ * this but for its header.
+ */
+static bool
+know_constant(const Const *constant, FilterKnowledge *knowledge)
+{
+	CuckooFilter *const filter = &knowledge->filter;
+	struct varlena *datum;
+	uint64		image_bytes;
+
+	if (constant->constisnull)
+		return false;
+
+	datum = (struct varlena *) DatumGetPointer(constant->constvalue);
+	if (VARATT_IS_EXTERNAL_ONDISK(datum) || VARATT_IS_COMPRESSED(datum))
+	{
+		datum = PG_DETOAST_DATUM_SLICE(constant->constvalue, 0,
+									   CUCKOO_HEADER_BYTES);
+		if (VARSIZE_ANY_EXHDR(datum) != CUCKOO_HEADER_BYTES ||
+			cuckoo_image_open_header(filter, (uint8 *) VARDATA_ANY(datum),
+									 &image_bytes) != CUCKOO_OK)
+			return false;
+		knowledge->nvalues = (double) filter->nentries;
+	}
+	else
+	{
+		datum = PG_DETOAST_DATUM_PACKED(constant->constvalue);
+		if (cuckoo_image_open(filter, (uint8 *) VARDATA_ANY(datum),
+							  VARSIZE_ANY_EXHDR(datum)) != CUCKOO_OK)
+			return false;
+		knowledge->has_image = true;
+		knowledge->nvalues = cuckoo_set_estimate_values(filter);
+	}
+
+	knowledge->has_header = true;
+	knowledge->fpr = cuckoo_set_fpr(filter);
+	return true;
+}
+
+/*
+ * find_building_aggregate
+ *		Expression walker: find the aggregate that makes a filter of values, as
+ *		opposed to one of filters.
+ */
+static bool
+find_building_aggregate(Node *node, void *context)
+{
+	AggregateSearch *const search = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+	{
+		Aggref	   *const aggref = (Aggref *) node;
+
+		/* in a parallel plan its own type can be that of a partial result */
+		if (get_func_rettype(aggref->aggfnoid) == search->filter_type &&
+			linitial_oid(aggref->aggargtypes) != search->filter_type)
+		{
+			search->found = aggref;
+			return true;
+		}
+	}
+	return expression_tree_walker(node, find_building_aggregate, context);
+}
+
+/*
+ * declared_fpr
+ *		The rate that an aggregate call asks for.
+ */
+static double
+declared_fpr(const Aggref *aggref)
+{
+	if (list_length(aggref->args) > AGG_FPR_ARGNO)
+	{
+		const TargetEntry *const entry = list_nth(aggref->args, AGG_FPR_ARGNO);
+		const Const *const fpr = (const Const *) entry->expr;
+
+		if (IsA(fpr, Const) && fpr->consttype == FLOAT8OID &&
+			!fpr->constisnull)
+			return DatumGetFloat8(fpr->constvalue);
+	}
+	return CUCKOO_DEFAULT_FPR;
+}
+
+/*
+ * know_subplan
+ *		Estimate how many values a subquery puts into the filter it builds.
+ *
+ * Only of a subquery that makes one filter of all its rows.
+ */
+static bool
+know_subplan(PlannerInfo *root, const SubPlan *subplan, Oid filter_type,
+			 FilterKnowledge *knowledge)
+{
+	PlannerInfo *subroot = list_nth(root->glob->subroots,
+									subplan->plan_id - 1);
+	Plan	   *plan = planner_subplan_get_plan(root, subplan);
+	int			nprocesses = 1;
+	AggregateSearch search = {filter_type, NULL};
+	TargetEntry *value;
+
+	/* down to where the rows come in, also through a parallel plan */
+	while (!IsA(plan, Agg) || DO_AGGSPLIT_COMBINE(((Agg *) plan)->aggsplit))
+	{
+		if (IsA(plan, SubqueryScan))
+		{
+			SubqueryScan *const scan = (SubqueryScan *) plan;
+
+			subroot = find_base_rel(subroot, scan->scan.scanrelid)->subroot;
+			plan = scan->subplan;
+			continue;
+		}
+		if (IsA(plan, CteScan))
+		{
+			const int	cte_id = ((CteScan *) plan)->ctePlanId;
+
+			subroot = list_nth(root->glob->subroots, cte_id - 1);
+			plan = list_nth(root->glob->subplans, cte_id - 1);
+			continue;
+		}
+		if (IsA(plan, Gather))
+			nprocesses = ((Gather *) plan)->num_workers + 1;
+		else if (!IsA(plan, Agg) && !IsA(plan, Result))
+			return false;
+		plan = outerPlan(plan);
+		if (plan == NULL)
+			return false;
+	}
+
+	(void) find_building_aggregate((Node *) plan->targetlist, &search);
+	if (search.found == NULL || search.found->args == NIL ||
+		((Agg *) plan)->numCols > 0)
+		return false;
+
+	value = linitial_node(TargetEntry, search.found->args);
+	knowledge->nvalues =
+		estimate_num_groups(subroot, list_make1(value->expr),
+							outerPlan(plan)->plan_rows * nprocesses,
+							NULL, NULL);
+	knowledge->fpr = declared_fpr(search.found);
+	return true;
+}
+
+/*
+ * know_param
+ *		Find the subquery whose result a parameter is, and look at it.
+ *
+ * It can belong to any of the queries around this one.
+ */
+static bool
+know_param(PlannerInfo *root, const Param *param, FilterKnowledge *knowledge)
+{
+	for (PlannerInfo *outer = root; outer != NULL; outer = outer->parent_root)
+	{
+		ListCell   *cell;
+
+		foreach(cell, outer->init_plans)
+		{
+			const SubPlan *const subplan = lfirst_node(SubPlan, cell);
+
+			if (list_length(subplan->setParam) == 1 &&
+				linitial_int(subplan->setParam) == param->paramid)
+				return know_subplan(outer, subplan, param->paramtype,
+									knowledge);
+		}
+	}
+	return false;
+}
+
+/*
+ * know_filter
+ *		Find out what can be known of the filter of a probe.
+ *
+ * Returns false if that is nothing.
+ */
+static bool
+know_filter(PlannerInfo *root, Node *filter, FilterKnowledge *knowledge)
+{
+	memset(knowledge, 0, sizeof(*knowledge));
+
+	/* estimating a constant would only copy it, and it can be large */
+	if (!IsA(filter, Const))
+		filter = estimate_expression_value(root, filter);
+	if (IsA(filter, Const))
+		return know_constant((Const *) filter, knowledge);
+	if (IsA(filter, Param) && ((Param *) filter)->paramkind == PARAM_EXEC)
+		return know_param(root, (Param *) filter, knowledge);
+	return false;
+}
+
+/*-------------------------------------------------------------------------
+ * Selectivity
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * probe_common_values
+ *		Probe the filter with the most common values of a column.
+ *
+ * Adds up the frequencies of those it contains in *passed, of all in *all,
+ * and counts them in *npassed and *nall.  Leaves these at 0 if there are no
+ * statistics, or they may not be used.
+ */
+static void
+probe_common_values(const Probe *probe, const FilterKnowledge *knowledge,
+					CuckooKey *key, VariableStatData *variable,
+					double *passed, double *all, int *npassed, int *nall)
+{
+	const CuckooFilter *const filter = &knowledge->filter;
+	AttStatsSlot slot;
+
+	*passed = *all = 0;
+	*npassed = *nall = 0;
+	if (!knowledge->has_image ||
+		(probe->kind != PROBE_HASH && key == NULL) ||
+		!HeapTupleIsValid(variable->statsTuple) ||
+		!statistic_proc_security_check(variable, probe->funcid) ||
+		!get_attstatsslot(&slot, variable->statsTuple, STATISTIC_KIND_MCV,
+						  InvalidOid,
+						  ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
+		return;
+
+	for (int i = 0; i < slot.nvalues; i++)
+	{
+		const uint64 hash = probe->kind == PROBE_HASH ?
+			(uint64) DatumGetInt64(slot.values[i]) :
+			cuckoo_key_hash(key, slot.values[i], filter->seed);
+
+		if (cuckoo_set_contains(filter, hash))
+		{
+			*passed += slot.numbers[i];
+			(*npassed)++;
+		}
+		*all += slot.numbers[i];
+	}
+	*nall = slot.nvalues;
+	free_attstatsslot(&slot);
+}
+
+/*
+ * variable_selectivity
+ *		The part of the values of an expression that a filter contains.
+ */
+static double
+variable_selectivity(PlannerInfo *root, const Probe *probe,
+					 const FilterKnowledge *knowledge, Node *value,
+					 int varRelid)
+{
+	VariableStatData variable;
+	CuckooKey  *key = NULL;
+	double		ndistinct;
+	bool		is_default;
+	double		null_frac = 0;
+	double		passed;
+	double		all;
+	int			npassed;
+	int			nall;
+	double		share;
+	double		selectivity;
+
+	if (probe->kind != PROBE_HASH)
+	{
+		key = cuckoo_key_for_estimate(exprType(value), probe->collation,
+									  CurrentMemoryContext);
+
+		/* the executor will not like this */
+		if (knowledge->has_header && key != NULL &&
+			knowledge->filter.family != CUCKOO_FAMILY_NONE &&
+			knowledge->filter.family != cuckoo_key_family(key))
+			return DEFAULT_CONTAINS_SEL;
+	}
+
+	examine_variable(root, value, varRelid, &variable);
+	ndistinct = get_variable_numdistinct(&variable, &is_default);
+	if (HeapTupleIsValid(variable.statsTuple))
+		null_frac =
+			((Form_pg_statistic) GETSTRUCT(variable.statsTuple))->stanullfrac;
+	probe_common_values(probe, knowledge, key, &variable,
+						&passed, &all, &npassed, &nall);
+
+	if (is_default)
+	{
+		/*
+		 * Nothing is known of the values: they could be a few or all
+		 * different.  Do as for so many comparisons with "=", but do not take
+		 * what was made up for a reason to let more pass than without it.
+		 * Values that are there have a row each.
+		 */
+		share = Min(knowledge->nvalues / ndistinct, DEFAULT_CONTAINS_SEL);
+		if (variable.rel != NULL && variable.rel->tuples > 0)
+			share = Max(share, knowledge->nvalues / variable.rel->tuples);
+	}
+	else
+		share = Max(knowledge->nvalues - npassed, 0) /
+			Max(ndistinct - nall, 1);
+	ReleaseVariableStats(variable);
+
+	share = Min(share, 1);
+	share += (1 - share) * knowledge->fpr;
+	selectivity = passed + Max(1 - null_frac - all, 0) * share;
+	CLAMP_PROBABILITY(selectivity);
+	return selectivity;
+}
+
+/*
+ * array_selectivity
+ *		The part of the rows whose array has any or all elements in a filter.
+ *
+ * Only an array of single expressions can be looked into.
+ */
+static double
+array_selectivity(PlannerInfo *root, const Probe *probe,
+				  const FilterKnowledge *knowledge, int varRelid)
+{
+	const ArrayExpr *const array = (ArrayExpr *) probe->value;
+	double		none = 1;
+	double		all = 1;
+	ListCell   *cell;
+
+	if (!IsA(array, ArrayExpr) || array->multidims)
+		return DEFAULT_CONTAINS_SEL;
+
+	foreach(cell, array->elements)
+	{
+		Node	   *const element = lfirst(cell);
+		double		selectivity;
+
+		/* the functions leave NULL out */
+		if (IsA(element, Const) && ((Const *) element)->constisnull)
+			continue;
+		selectivity = variable_selectivity(root, probe, knowledge, element,
+										   varRelid);
+		none *= 1 - selectivity;
+		all *= selectivity;
+	}
+	return probe->kind == PROBE_ANY ? 1 - none : all;
+}
+
+/*
+ * probe_selectivity
+ *		The part of the rows for which a probe is true.
+ */
+static double
+probe_selectivity(PlannerInfo *root, const Probe *probe, int varRelid)
+{
+	FilterKnowledge knowledge;
+
+	if (!know_filter(root, probe->filter, &knowledge))
+		return DEFAULT_CONTAINS_SEL;
+	if (probe->kind == PROBE_ANY || probe->kind == PROBE_ALL)
+		return array_selectivity(root, probe, &knowledge, varRelid);
+	return variable_selectivity(root, probe, &knowledge, probe->value,
+								varRelid);
+}
+
+/*
+ * cf_contains_sel
+ *		Restriction estimator of @> and <@.
+ */
+Datum
+cf_contains_sel(PG_FUNCTION_ARGS)
+{
+	PlannerInfo *const root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	const Oid	operator = PG_GETARG_OID(1);
+	List	   *const args = (List *) PG_GETARG_POINTER(2);
+	const int	varRelid = PG_GETARG_INT32(3);
+	Probe		probe;
+
+	if (!probe_of_call(&probe, PROBE_VALUE, get_opcode(operator), args,
+					   PG_GET_COLLATION()))
+		PG_RETURN_FLOAT8(DEFAULT_CONTAINS_SEL);
+	PG_RETURN_FLOAT8(probe_selectivity(root, &probe, varRelid));
+}
+
+/*
+ * cf_contains_joinsel
+ *		Join estimator of @> and <@.
+ *
+ * Whatever is joined by a probe, the filters come from a table and are not
+ * known.
+ */
+Datum
+cf_contains_joinsel(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(DEFAULT_CONTAINS_SEL);
+}
+
+/*-------------------------------------------------------------------------
+ * Cost
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * key_cost
+ *		What it costs to hash a value of a type.
+ */
+static double
+key_cost(Oid type)
+{
+	const CuckooKey *const key =
+		cuckoo_key_for_estimate(type, DEFAULT_COLLATION_OID,
+								CurrentMemoryContext);
+
+	return key == NULL || cuckoo_key_type(key) == NUMERICOID ?
+		COST_BUILT_KEY : COST_KEY;
+}
+
+/*
+ * filter_cost
+ *		What it costs to reach the bytes of a filter that a probe looks at.
+ *
+ * The pages of stored filters are taken to be cached, as they are from the
+ * second probe on.
+ */
+static double
+filter_cost(PlannerInfo *root, Node *filter)
+{
+	if (IsA(filter, Const) && !((Const *) filter)->constisnull &&
+		toast_raw_datum_size(((Const *) filter)->constvalue) > CACHED_BYTES)
+		return COST_MISS;
+
+	if (IsA(filter, Var) && root != NULL && ((Var *) filter)->varlevelsup == 0)
+	{
+		const Var  *const var = (Var *) filter;
+		const RangeTblEntry *const rte = planner_rt_fetch(var->varno, root);
+
+		/* the average counts a value out of line as the pointer to it */
+		if (rte->rtekind == RTE_RELATION &&
+			get_attavgwidth(rte->relid, var->varattno) >
+			(int32) TOAST_POINTER_SIZE)
+			return 0;
+		return COST_STORED;
+	}
+	return 0;
+}
+
+/*
+ * number_of_elements
+ *		How many elements an array will have.
+ */
+static double
+number_of_elements(Node *array)
+{
+	if (IsA(array, Const) && !((Const *) array)->constisnull)
+	{
+		const ArrayType *const value =
+			DatumGetArrayTypeP(((Const *) array)->constvalue);
+
+		return ArrayGetNItems(ARR_NDIM(value), ARR_DIMS(value));
+	}
+	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
+		return list_length(((ArrayExpr *) array)->elements);
+	return DEFAULT_ELEMENTS;
+}
+
+/*
+ * probe_cost
+ *		What a probe costs, in units of cpu_operator_cost.
+ */
+static double
+probe_cost(PlannerInfo *root, const Probe *probe)
+{
+	const double cost = filter_cost(root, probe->filter);
+
+	switch (probe->kind)
+	{
+		case PROBE_HASH:
+			return cost + COST_PROBE;
+
+		case PROBE_ANY:
+		case PROBE_ALL:
+			return cost + COST_ARRAY + number_of_elements(probe->value) *
+				key_cost(get_base_element_type(exprType(probe->value)));
+
+		case PROBE_VALUE:
+			break;
+	}
+	return cost + COST_PROBE + key_cost(exprType(probe->value));
+}
+
+/*-------------------------------------------------------------------------
+ * Support functions
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * support_selectivity
+ *		Answer a request for the selectivity of a call.
+ */
+static Node *
+support_selectivity(SupportRequestSelectivity *request, ProbeKind kind)
+{
+	Probe		probe;
+
+	if (!probe_of_call(&probe, kind, request->funcid, request->args,
+					   request->inputcollid))
+		return NULL;
+	request->selectivity = request->is_join ? DEFAULT_CONTAINS_SEL :
+		probe_selectivity(request->root, &probe, request->varRelid);
+	return (Node *) request;
+}
+
+/*
+ * support_cost
+ *		Answer a request for the cost of a call.
+ */
+static Node *
+support_cost(SupportRequestCost *request, ProbeKind kind)
+{
+	Node	   *const node = request->node;
+	List	   *args;
+	Probe		probe;
+
+	if (node != NULL && IsA(node, FuncExpr))
+		args = ((FuncExpr *) node)->args;
+	else if (node != NULL && IsA(node, OpExpr))
+		args = ((OpExpr *) node)->args;
+	else
+		return NULL;
+	if (!probe_of_call(&probe, kind, request->funcid, args, InvalidOid))
+		return NULL;
+
+	request->startup = 0;
+	request->per_tuple = probe_cost(request->root, &probe) * cpu_operator_cost;
+	return (Node *) request;
+}
+
+/*
+ * support
+ *		Answer the planner about a function of the given kind, NULL if it asks
+ *		for anything else.
+ */
+static Datum
+support(FunctionCallInfo fcinfo, ProbeKind kind)
+{
+	Node	   *const request = (Node *) PG_GETARG_POINTER(0);
+	Node	   *answer = NULL;
+
+	if (IsA(request, SupportRequestSelectivity))
+		answer = support_selectivity((SupportRequestSelectivity *) request,
+									 kind);
+	else if (IsA(request, SupportRequestCost))
+		answer = support_cost((SupportRequestCost *) request, kind);
+	PG_RETURN_POINTER(answer);
+}
+
+/*
+ * cf_contains_support
+ *		Support function of cf_contains(), cf_contained() and
+ *		cf_contains_hash().
+ */
+Datum
+cf_contains_support(PG_FUNCTION_ARGS)
+{
+	return support(fcinfo, PROBE_VALUE);
+}
+
+Datum
+cf_contains_any_support(PG_FUNCTION_ARGS)
+{
+	return support(fcinfo, PROBE_ANY);
+}
+
+Datum
+cf_contains_all_support(PG_FUNCTION_ARGS)
+{
+	return support(fcinfo, PROBE_ALL);
+}
