@@ -101,7 +101,7 @@ core_suites()
 #		The suites that need a server, in one copy of the machine's own.
 server_suites()
 {
-	local major=$1 title files
+	local major=$1 title
 
 	say ""
 	srv_copy "$major"
@@ -118,8 +118,7 @@ server_suites()
 		suite "$title, isolation" run_isolation
 	fi
 	if wanted tap; then
-		mapfile -t files < <(tap_files)
-		suite "$title, TAP" run_tap "${files[@]}"
+		suite "$title, TAP" run_all_tap
 	fi
 	drop_temp "$SRV_ROOT$SRV_WORK"
 }

@@ -265,13 +265,13 @@ count_wrong()
 		EXCEPT SELECT word FROM words_$language"
 	absent=$(q -c 'SELECT count(*) FROM strangers')
 	wrong=$(q -c "SELECT count(*) FROM strangers
-		WHERE (SELECT cf_resize(filter) FROM languages WHERE lang = '$language') @> word")
+		WHERE (SELECT filter FROM languages WHERE lang = '$language') @> word")
 	# The rate is promised to be at most 1 %; with so many words asked, chance
 	# alone moves the count by a few hundredths of that.
 	fact "Of $(n "$absent") words that are not $language the filter takes $(n "$wrong") for $language: $(q -c "SELECT round(100.0 * $wrong / $absent, 2)") %, and at most 1 % was promised." \
 		"$absent > 500000 AND $wrong <= 0.01 * $absent"
 	step "Among the longest of these: $(q -c "SELECT string_agg(format('\"%s\"', word), ', ') FROM (
-		SELECT word FROM strangers WHERE (SELECT cf_resize(filter) FROM languages WHERE lang = '$language') @> word
+		SELECT word FROM strangers WHERE (SELECT filter FROM languages WHERE lang = '$language') @> word
 		ORDER BY length(word) DESC, word LIMIT 3) s")."
 	q -c 'DROP TABLE strangers'
 }
@@ -291,14 +291,13 @@ join_thinned()
 			  ORDER BY g, hashtextextended(word || lang, 0) LIMIT 1000000) s" \
 		-c 'VACUUM ANALYZE seen'
 	plain="SELECT count(*), sum(s.id) FROM seen s JOIN words d ON d.word = s.word WHERE d.lang = '$big'"
-	thinned="$plain AND (SELECT cf_resize(filter) FROM languages WHERE lang = '$big') @> s.word"
+	thinned="$plain AND (SELECT filter FROM languages WHERE lang = '$big') @> s.word"
 	step "the plain join:   $plain"
-	step "the thinned one:  ... AND (SELECT cf_resize(filter) FROM languages WHERE lang = '$big') @> s.word"
-	step "(cf_resize without a new size hands out a copy in memory: the stored filter is read once)"
+	step "the thinned one:  ... AND (SELECT filter FROM languages WHERE lang = '$big') @> s.word"
 	matched=$(q -c "$plain")
 	fact "Both find the same $(n "${matched%%|*}") rows." "'$matched' = (SELECT count || '|' || sum FROM ($thinned) x)"
 	matched=${matched%%|*}
-	passed=$(q -c "SELECT count(*) FROM seen s WHERE (SELECT cf_resize(filter) FROM languages WHERE lang = '$big') @> s.word")
+	passed=$(q -c "SELECT count(*) FROM seen s WHERE (SELECT filter FROM languages WHERE lang = '$big') @> s.word")
 	fact "The filter lets $(n "$passed") of 1,000,000 rows through: the $(n "$matched") that match, and $(n $((passed - matched))) by mistake." \
 		"(SELECT count(*) FROM seen) = 1000000 AND $passed BETWEEN $matched AND $matched + 0.01 * (1000000 - $matched)"
 	plain_ms=$(milliseconds "$plain")
@@ -321,7 +320,7 @@ remove_words()
 		"cf_count(filter) = $before - 10000 FROM languages WHERE lang = '$language'"
 	fact "Every word that stayed is still found." \
 		"cf_contains_all(filter, (SELECT array_agg(word) FROM staying)) FROM languages WHERE lang = '$language'"
-	still=$(q -c "SELECT count(*) FROM leaving WHERE (SELECT cf_resize(filter) FROM languages WHERE lang = '$language') @> word")
+	still=$(q -c "SELECT count(*) FROM leaving WHERE (SELECT filter FROM languages WHERE lang = '$language') @> word")
 	fact "Of the 10,000 that left, $(n "$still") still look present by chance, as any absent word may." "$still < 200"
 	q -c "UPDATE languages SET filter = cf_add_all(filter, (SELECT array_agg(word) FROM leaving)) WHERE lang = '$language'"
 	fact "Added again, all $(n "$before") are there." \

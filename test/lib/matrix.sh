@@ -176,7 +176,7 @@ one_pass()
 #		All that can be tested in one server.
 matrix_major()
 {
-	local title files
+	local title
 
 	srv_copy "$1" "$2"
 	title="PostgreSQL $(srv_version) of ${MAJOR_SUITE[$1]}"
@@ -186,8 +186,7 @@ matrix_major()
 	if ((nfailed == 0)); then
 		suite "$title, regression" run_regress
 		suite "$title, isolation" run_isolation
-		mapfile -t files < <(tap_files)
-		suite "$title, TAP" run_tap "${files[@]}"
+		suite "$title, TAP" run_all_tap
 	fi
 	SRV_MAKE=()
 	drop_temp "$SRV_ROOT$SRV_WORK"

@@ -288,9 +288,11 @@ show_tap_log()
 	show "$own" 40
 }
 
-# tap_files
-#		The TAP tests that need one server only, relative to the sources.
-tap_files()
+run_all_tap()
 {
-	(cd "$REPO" && printf '%s\n' test/t/*.pl | grep -v '/pg_upgrade\.pl$')
+	local tests files
+
+	tests=$(makefile_list PROVE_TESTS) || { step "make print-PROVE_TESTS failed"; return 1; }
+	read -r -a files <<<"$tests"
+	run_tap ${files[@]+"${files[@]}"}
 }
