@@ -300,7 +300,7 @@ add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 			if (refused == CUCKOO_OK || refused == CUCKOO_SATURATED)
 			{
 				replace_filter(filter, &table, host);
-				return refused;
+				return CUCKOO_OK;
 			}
 			cuckoo_set_release(&table, host);
 		}
@@ -424,8 +424,8 @@ cuckoo_set_copy(const CuckooFilter *filter, CuckooFilter *copy,
  * cuckoo_set_add
  *		Add one more copy of a hash.
  *
- * Returns CUCKOO_OK, also if max_copies was lowered for it and it has as many
- * now; or, with the filter as it was, CUCKOO_SATURATED if it had max_copies
+ * Returns CUCKOO_OK, also if the filter has changed its form for it and it has
+ * max_copies now; or, with the filter as it was, CUCKOO_SATURATED if it had max_copies
  * already, CUCKOO_FULL, CUCKOO_COLLIDING, CUCKOO_TOO_LARGE or CUCKOO_NO_MEMORY.
  */
 CuckooStatus

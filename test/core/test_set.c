@@ -124,9 +124,10 @@ add(CuckooFilter *filter, Model *model, uint64_t hash, TestHost *host)
 
 		model_follow(model, filter, false);
 		ncopies = ref_bag_count(&model->bag, model_key(model, hash));
-		/* what lowered max_copies has changed the filter, saturated or not */
+		/* an add that changed the form of the filter has changed it */
 		CHECK_STATUS(status, ncopies < model->max_copies ||
-					 filter->max_copies < before.max_copies ? CUCKOO_OK :
+					 filter->max_copies < before.max_copies ||
+					 filter->is_table != before.is_table ? CUCKOO_OK :
 					 CUCKOO_SATURATED);
 		if (status == CUCKOO_SATURATED)
 			CHECK(test_same_header(&before, filter) &&
