@@ -330,8 +330,8 @@ merge_tables(CuckooFilter *filter, const CuckooFilter *other,
  *
  * Returns CUCKOO_OK; CUCKOO_SEEDS_DIFFER or CUCKOO_COLUMNS_DIFFER;
  * CUCKOO_TOO_COARSE if one is too large a table for the other one's prefix; or
- * what cuckoo_set_add() returns.  Unlike there, the filter can then have part
- * of the other one in it: it is sound, but only good to be thrown away.
+ * what cuckoo_set_add() returns.  Unlike there, the filter can then hold some of
+ * the values only: it is sound, but good for nothing than to be thrown away.
  */
 CuckooStatus
 cuckoo_merge_into(CuckooFilter *filter, const CuckooFilter *other,
@@ -604,18 +604,19 @@ cuckoo_merge_overlap(const CuckooFilter *a, const CuckooFilter *b,
 	status = as_tables(a, b, &header, tables, are_own, host);
 	if (status == CUCKOO_OK)
 	{
-		const bool	a_is_smaller = tables[0].nentries <= tables[1].nentries;
-		const CuckooFilter *const small = &tables[a_is_smaller ? 0 : 1];
-		const CuckooFilter *const large = &tables[a_is_smaller ? 1 : 0];
-		const uint64_t nsmall = count_values(small, host);
-		const uint64_t nlarge = count_values(large, host);
+		const uint64_t n[2] = {
+			count_values(&tables[0], host), count_values(&tables[1], host)
+		};
+		const int	smaller = n[1] < n[0];
+		const uint64_t nsmall = n[smaller];
+		const uint64_t nlarge = n[1 - smaller];
 		const double p = cuckoo_geometry_fpr(header.geometry.ncolumns,
 											 header.geometry.prefix_bits,
 											 nlarge);
 		uint64_t	nfound;
 		double		estimate;
 
-		count_common(small, large, &nfound, host);
+		count_common(&tables[smaller], &tables[1 - smaller], &nfound, host);
 		estimate = p < 1.0 ?
 			((double) nfound - (double) nsmall * p) / (1.0 - p) : 0.0;
 		if (estimate < 0.0)

@@ -370,6 +370,22 @@ cf_agg_deserialize(PG_FUNCTION_ARGS)
 }
 
 /*
+ * first_input
+ *		The plan node that the columns of another one come from, or NULL.
+ */
+static Plan *
+first_input(Plan *plan)
+{
+	if (IsA(plan, Append))
+		return linitial(((Append *) plan)->appendplans);
+	if (IsA(plan, MergeAppend))
+		return linitial(((MergeAppend *) plan)->mergeplans);
+	if (IsA(plan, SubqueryScan))
+		return ((SubqueryScan *) plan)->subplan;
+	return outerPlan(plan);
+}
+
+/*
  * aggregate_arguments
  *		The argument expressions of the aggregate that this call ends, or NIL.
  *
@@ -395,7 +411,7 @@ aggregate_arguments(FunctionCallInfo fcinfo)
 		{
 			const int	column = ((Var *) expression)->varattno;
 
-			plan = outerPlan(plan);
+			plan = first_input(plan);
 			if (plan == NULL || column < 1 ||
 				column > list_length(plan->targetlist))
 				return NIL;

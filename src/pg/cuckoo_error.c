@@ -118,10 +118,10 @@ cuckoo_add_error(CuckooStatus status, const CuckooFilter *filter)
 
 /*
  * cuckoo_build_error
- *		Say why no filter could be built of so many different values.
+ *		Say why no filter of so many entries could be built.
  */
 void
-cuckoo_build_error(CuckooStatus status, uint64 nvalues, uint64 capacity)
+cuckoo_build_error(CuckooStatus status, uint64 nentries, uint64 capacity)
 {
 	switch (status)
 	{
@@ -129,8 +129,8 @@ cuckoo_build_error(CuckooStatus status, uint64 nvalues, uint64 capacity)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("cuckoo filter is full"),
-					 errdetail("There are %llu different values for a capacity of %llu.",
-							   (unsigned long long) nvalues,
+					 errdetail("It would hold %llu entries, more than its capacity of %llu.",
+							   (unsigned long long) nentries,
 							   (unsigned long long) capacity),
 					 errhint("Give a larger capacity, or none to fit the filter to the values.")));
 			break;
@@ -138,8 +138,8 @@ cuckoo_build_error(CuckooStatus status, uint64 nvalues, uint64 capacity)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("too many values collide in the cuckoo filter"),
-					 errdetail("Of %llu different values, more have the same two buckets than these have slots.",
-							   (unsigned long long) nvalues),
+					 errdetail("Of %llu entries, more have the same two buckets than these have slots.",
+							   (unsigned long long) nentries),
 					 errhint("Values chosen to collide do that under one seed only: give another one.")));
 			break;
 		default:

@@ -74,7 +74,7 @@ extern void cuckoo_image_error(CuckooStatus status, const uint8 *image,
 cuckoo_noreturn extern void cuckoo_add_error(CuckooStatus status,
 											 const CuckooFilter *filter);
 cuckoo_noreturn extern void cuckoo_build_error(CuckooStatus status,
-											   uint64 nvalues,
+											   uint64 nentries,
 											   uint64 capacity);
 cuckoo_noreturn extern void cuckoo_parameter_error(CuckooStatus status,
 												   float8 capacity,

@@ -239,7 +239,8 @@ host_alloc(void *context, size_t bytes)
 		return NULL;
 	cuckoo_store_le64(memory, bytes);
 	cuckoo_store_le64(memory + 8, ~(uint64_t) bytes);
-	memset(memory + FRONT_BYTES, (int) (0x11 + host->nallocs * 7) & 0xFF, bytes);
+	memset(memory + FRONT_BYTES, (int) ((0x11 + host->nallocs * 7) & 0xFF),
+		   bytes);
 	memset(memory + FRONT_BYTES + bytes, GUARD, GUARD_BYTES);
 
 	host->nlive++;
