@@ -38,17 +38,22 @@ CREATE TYPE cuckoofilter (
 COMMENT ON TYPE cuckoofilter IS 'approximate set of values: tells for certain which values are not in it';
 
 --
+-- COST is what was measured (bench/cost.sql), with a filter of 10,000 values where
+-- it depends on that.  What a probe costs its support function says.
+--
+
+--
 -- Making filters
 --
 
 -- not STRICT: NULL stands for the default
 CREATE FUNCTION cf_new(capacity pg_catalog.float8, fpr pg_catalog.float8 DEFAULT 0.01, max_copies pg_catalog.int4 DEFAULT 4, seed pg_catalog.int8 DEFAULT 0) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION cf_new(pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'empty filter for capacity values, with a false positive rate of at most fpr until it is reached';
 
 -- not STRICT: NULL leaves capacity or rate as it is
 CREATE FUNCTION cf_resize(filter cuckoofilter, capacity pg_catalog.float8 DEFAULT NULL, fpr pg_catalog.float8 DEFAULT NULL) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 30000;
 COMMENT ON FUNCTION cf_resize(cuckoofilter, pg_catalog.float8, pg_catalog.float8) IS 'the same values declared for another capacity or a coarser rate, as small as possible';
 
 CREATE FUNCTION cf_plan(capacity pg_catalog.float8, fpr pg_catalog.float8 DEFAULT NULL,
@@ -65,27 +70,27 @@ COMMENT ON FUNCTION cf_plan(pg_catalog.float8, pg_catalog.float8) IS 'what a fil
 --
 
 CREATE FUNCTION cf_add(filter cuckoofilter, value pg_catalog.anycompatible) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION cf_add(cuckoofilter, pg_catalog.anycompatible) IS 'the filter with one more copy of the value';
 
 CREATE FUNCTION cf_add_all(filter cuckoofilter, elements pg_catalog.anycompatiblearray) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 700;
 COMMENT ON FUNCTION cf_add_all(cuckoofilter, pg_catalog.anycompatiblearray) IS 'the filter with one more copy of each element';
 
 CREATE FUNCTION cf_add_hash(filter cuckoofilter, hash pg_catalog.int8) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION cf_add_hash(cuckoofilter, pg_catalog.int8) IS 'the filter with one more copy of a value given as its cf_hash()';
 
 CREATE FUNCTION cf_remove(filter cuckoofilter, value pg_catalog.anycompatible) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION cf_remove(cuckoofilter, pg_catalog.anycompatible) IS 'the filter with one copy of the value less; only values that were added may be removed';
 
 CREATE FUNCTION cf_remove_all(filter cuckoofilter, elements pg_catalog.anycompatiblearray) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION cf_remove_all(cuckoofilter, pg_catalog.anycompatiblearray) IS 'the filter with one copy of each element less; only values that were added may be removed';
 
 CREATE FUNCTION cf_remove_hash(filter cuckoofilter, hash pg_catalog.int8) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION cf_remove_hash(cuckoofilter, pg_catalog.int8) IS 'the filter with one copy less of a value given as its cf_hash()';
 
 --
@@ -137,7 +142,7 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT cf_contai
 COMMENT ON FUNCTION cf_contains_all(cuckoofilter, pg_catalog.anycompatiblearray) IS 'false: certainly not all elements were added';
 
 CREATE FUNCTION cf_contains_each(filter cuckoofilter, elements pg_catalog.anycompatiblearray) RETURNS pg_catalog._bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 60;
 COMMENT ON FUNCTION cf_contains_each(cuckoofilter, pg_catalog.anycompatiblearray) IS 'cf_contains() of each element, in an array of the same shape';
 
 CREATE FUNCTION cf_hash(value pg_catalog.anycompatible, seed pg_catalog.int8 DEFAULT 0) RETURNS pg_catalog.int8
@@ -153,7 +158,7 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cf_count(cuckoofilter) IS 'entries held: the copies of all values';
 
 CREATE FUNCTION cf_count(filter cuckoofilter, value pg_catalog.anycompatible) RETURNS pg_catalog.int4
-AS 'MODULE_PATHNAME', 'cf_count_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'cf_count_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 6;
 COMMENT ON FUNCTION cf_count(cuckoofilter, pg_catalog.anycompatible) IS 'copies of one value, up to max_copies';
 
 CREATE FUNCTION cf_fpr(filter cuckoofilter) RETURNS pg_catalog.float8
@@ -173,11 +178,11 @@ CREATE FUNCTION cf_info(filter cuckoofilter,
 	OUT longest_path pg_catalog.int4, OUT growths pg_catalog.int4,
 	OUT load_at_growth pg_catalog.float8, OUT format_version pg_catalog.int4,
 	OUT hash_version pg_catalog.int4) RETURNS pg_catalog.record
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION cf_info(cuckoofilter) IS 'one row: parameters, entries, rates, size and health of a filter';
 
 CREATE FUNCTION cf_check(filter cuckoofilter) RETURNS SETOF pg_catalog.text
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 30000 ROWS 1;
 COMMENT ON FUNCTION cf_check(cuckoofilter) IS 'what is wrong with a stored filter; no row if it is sound';
 
 --
@@ -186,43 +191,43 @@ COMMENT ON FUNCTION cf_check(cuckoofilter) IS 'what is wrong with a stored filte
 --
 
 CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible) RETURNS pg_catalog.internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
 COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible) IS 'transition function of cf_agg';
 
 CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8) RETURNS pg_catalog.internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
 COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8) IS 'transition function of cf_agg';
 
 CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8) RETURNS pg_catalog.internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
 COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8) IS 'transition function of cf_agg';
 
 CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4) RETURNS pg_catalog.internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
 COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4) IS 'transition function of cf_agg';
 
 CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4, seed pg_catalog.int8) RETURNS pg_catalog.internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
 COMMENT ON FUNCTION cf_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'transition function of cf_agg';
 
 CREATE FUNCTION cf_bag_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible) RETURNS pg_catalog.internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
 COMMENT ON FUNCTION cf_bag_agg_transition(pg_catalog.internal, pg_catalog.anycompatible) IS 'transition function of cf_bag_agg';
 
 CREATE FUNCTION cf_bag_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8) RETURNS pg_catalog.internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
 COMMENT ON FUNCTION cf_bag_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8) IS 'transition function of cf_bag_agg';
 
 CREATE FUNCTION cf_bag_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8) RETURNS pg_catalog.internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
 COMMENT ON FUNCTION cf_bag_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8) IS 'transition function of cf_bag_agg';
 
 CREATE FUNCTION cf_bag_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4) RETURNS pg_catalog.internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
 COMMENT ON FUNCTION cf_bag_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4) IS 'transition function of cf_bag_agg';
 
 CREATE FUNCTION cf_bag_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4, seed pg_catalog.int8) RETURNS pg_catalog.internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
 COMMENT ON FUNCTION cf_bag_agg_transition(pg_catalog.internal, pg_catalog.anycompatible, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'transition function of cf_bag_agg';
 
 CREATE FUNCTION cf_agg_combine(state pg_catalog.internal, other pg_catalog.internal) RETURNS pg_catalog.internal
@@ -356,28 +361,28 @@ COMMENT ON AGGREGATE cf_bag_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_
 --
 
 CREATE FUNCTION cf_union(a cuckoofilter, b cuckoofilter) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50000;
 COMMENT ON FUNCTION cf_union(cuckoofilter, cuckoofilter) IS 'filter of the values of both, each with the larger number of copies; nothing can be removed from it if the two had values in common';
 
 CREATE FUNCTION cf_union_all(a cuckoofilter, b cuckoofilter) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50000;
 COMMENT ON FUNCTION cf_union_all(cuckoofilter, cuckoofilter) IS 'filter of the values of both, each with the copies of both; values can be removed from it';
 
 CREATE FUNCTION cf_intersection(a cuckoofilter, b cuckoofilter) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 150000;
 COMMENT ON FUNCTION cf_intersection(cuckoofilter, cuckoofilter) IS 'filter that contains whatever both contain';
 
 CREATE FUNCTION cf_overlap(a cuckoofilter, b cuckoofilter) RETURNS pg_catalog.float8
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION cf_overlap(cuckoofilter, cuckoofilter) IS 'estimated number of values that both contain';
 
 -- not STRICT: NULL is no filter, and the first filter becomes the state
 CREATE FUNCTION cf_union_agg_transition(state cuckoofilter, filter cuckoofilter) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50000;
 COMMENT ON FUNCTION cf_union_agg_transition(cuckoofilter, cuckoofilter) IS 'transition and combine function of cf_union_agg';
 
 CREATE FUNCTION cf_union_all_agg_transition(state cuckoofilter, filter cuckoofilter) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50000;
 COMMENT ON FUNCTION cf_union_all_agg_transition(cuckoofilter, cuckoofilter) IS 'transition and combine function of cf_union_all_agg';
 
 CREATE AGGREGATE cf_union_agg(filter cuckoofilter) (
@@ -453,11 +458,11 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cf_ge(cuckoofilter, cuckoofilter) IS 'greater than or equal, in byte order';
 
 CREATE FUNCTION cuckoofilter_hash(filter cuckoofilter) RETURNS pg_catalog.int4
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 600;
 COMMENT ON FUNCTION cuckoofilter_hash(cuckoofilter) IS 'hash of the bytes of a filter, for hash joins and hash indexes';
 
 CREATE FUNCTION cuckoofilter_hash_extended(filter cuckoofilter, seed pg_catalog.int8) RETURNS pg_catalog.int8
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 600;
 COMMENT ON FUNCTION cuckoofilter_hash_extended(cuckoofilter, pg_catalog.int8) IS '64-bit hash of the bytes of a filter, for hash partitioning';
 
 CREATE OPERATOR = (
@@ -525,11 +530,11 @@ COMMENT ON OPERATOR CLASS cuckoofilter_ops USING hash IS 'equality of filters to
 --
 
 CREATE FUNCTION cuckoofilter_to_bytea(filter cuckoofilter) RETURNS pg_catalog.bytea
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION cuckoofilter_to_bytea(cuckoofilter) IS 'image and checksum of a filter';
 
 CREATE FUNCTION cuckoofilter_from_bytea(bytes pg_catalog.bytea) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 30000;
 COMMENT ON FUNCTION cuckoofilter_from_bytea(pg_catalog.bytea) IS 'filter from image and checksum';
 
 CREATE CAST (cuckoofilter AS pg_catalog.bytea) WITH FUNCTION cuckoofilter_to_bytea(cuckoofilter);

@@ -70,17 +70,17 @@ PG_FUNCTION_INFO_V1(cf_contains_joinsel);
  *
  * COST_PROBE is a look into a filter that the CPU has in its caches, COST_MISS
  * is added for one that is larger.  COST_STORED is added for one in a table,
- * out of line: three pieces of it are fetched from cached pages.  COST_KEY is
+ * out of line, of which a probe reads slices from cached pages.  COST_KEY is
  * hashing a value of a simple type, COST_BUILT_KEY one whose key bytes have to
  * be put together.  COST_ARRAY is taking an array apart; the probes of its
  * elements overlap, so that they cost no more than their keys.
  */
 #define COST_PROBE				3
-#define COST_KEY				4
+#define COST_KEY				3
 #define COST_BUILT_KEY			20
 #define COST_ARRAY				15
 #define COST_MISS				20
-#define COST_STORED				2000
+#define COST_STORED				800
 #define CACHED_BYTES			(1024 * 1024)
 
 /* Elements of an array of which nothing is known, as the server assumes. */
