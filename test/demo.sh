@@ -127,21 +127,7 @@ prepare()
 
 start_server()
 {
-	local log=$SRV_WORK/start.log
-
-	step "starting a server of our own, without network, data in a temporary folder"
-	srv_as mkdir -m 0700 run
-	logged "$log" srv_as initdb -N -A trust -U postgres --no-locale -E UTF8 -D data ||
-		{ show "$log"; die "initdb failed"; }
-	srv_as tee -a data/postgresql.conf >/dev/null <<-TXT
-		listen_addresses = ''
-		unix_socket_directories = '$SRV_WORK/run'
-		fsync = off
-		max_wal_size = 4GB
-	TXT
-	# pg_ctl ends while the server goes on: not a case for "logged".
-	srv_as pg_ctl -s -w -D data -l data/log start </dev/null >/dev/null 2>"$log" ||
-		{ show "$log"; show "$SRV_WORK/data/log"; die "the server does not start"; }
+	srv_start || die "the server does not start"
 	srv_as createdb -h "$SRV_WORK/run" -U postgres demo
 	srv_as createuser -h "$SRV_WORK/run" -U postgres -s "$(srv_as id -un)" 2>/dev/null || true
 	q -c 'CREATE EXTENSION cuckoo_filter'

@@ -146,6 +146,39 @@ srv_version()
 	srv_as postgres --version | sed 's/^[^0-9]*\([^ ]*\).*/\1/'
 }
 
+# srv_start
+#		Make a cluster in the private copy and start its server, for psql -h
+#		$SRV_WORK/run -U postgres.  It listens nowhere else, and ends when the
+#		work folder is dropped or the script leaves.
+srv_start()
+{
+	local log=$SRV_ROOT$SRV_WORK/start.log
+
+	step "starting a server of our own, without network, data in a temporary folder"
+	srv_as mkdir -m 0700 run
+	logged "$log" srv_as initdb -N -A trust -U postgres --no-locale -E UTF8 -D data ||
+		{ show "$log"; return 1; }
+	srv_as tee -a data/postgresql.conf >/dev/null <<-TXT
+		listen_addresses = ''
+		unix_socket_directories = '$SRV_WORK/run'
+		fsync = off
+		max_wal_size = 4GB
+	TXT
+	# pg_ctl ends while the server goes on: not a case for "logged".  PGHOST and
+	# PGUSER are for connections that the server makes to itself.
+	srv_as env PGHOST="$SRV_WORK/run" PGUSER=postgres \
+		pg_ctl -s -w -D data -l data/log start </dev/null >/dev/null 2>"$log" ||
+		{ show "$log"; show "$SRV_ROOT$SRV_WORK/data/log"; return 1; }
+}
+
+# srv_stop
+#		End the server of srv_start and remove its cluster.
+srv_stop()
+{
+	srv_as pg_ctl -s -w -m immediate -D data stop </dev/null || return 1
+	rm -rf "$SRV_ROOT$SRV_WORK/data" "$SRV_ROOT$SRV_WORK/run"
+}
+
 # makefile_list NAME
 #		A list that the Makefile holds, on one line.
 makefile_list()
