@@ -31,14 +31,16 @@ Builds the extension with warnings as errors and runs its tests in throwaway
 servers.  Leaves nothing behind but installed packages.
 
   (no option)  core unit tests (gcc, sanitizers, clang), then regression,
-               isolation and TAP tests in one server; under 20 minutes
+               isolation and TAP tests and the examples of the documents
+               in one server; under 20 minutes
   --all        the same, and: the extension under the sanitizers; every
                PostgreSQL from 15 that Debian has, with gcc and clang;
                pg_upgrade between them; the core big-endian; core and
                extension 32-bit.  Needs root, 3 GB under the cache folder
                (\${XDG_CACHE_HOME:-/var/cache}) and the Debian mirror
-  --only LIST  only these suites: core sanitize clang regress isolation tap,
-               and with --all also asan matrix upgrade endian bits32
+  --only LIST  only these suites: core sanitize clang regress isolation tap
+               documentation, and with --all also asan matrix upgrade endian
+               bits32
 
 PG_MAJOR=N chooses the server of the plain tier, if it is installed or the
 distribution has it.
@@ -120,6 +122,9 @@ server_suites()
 	if wanted tap; then
 		suite "$title, TAP" run_all_tap
 	fi
+	if wanted documentation; then
+		suite "$title, documentation" run_documentation
+	fi
 	drop_temp "$SRV_ROOT$SRV_WORK"
 }
 
@@ -141,7 +146,7 @@ main()
 	if wanted core || wanted sanitize || wanted clang; then
 		core_suites
 	fi
-	if wanted regress || wanted isolation || wanted tap; then
+	if wanted regress || wanted isolation || wanted tap || wanted documentation; then
 		server_suites "$major"
 	fi
 	if [ "$ALL" = yes ]; then

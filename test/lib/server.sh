@@ -329,3 +329,28 @@ run_all_tap()
 	read -r -a files <<<"$tests"
 	run_tap ${files[@]+"${files[@]}"}
 }
+
+# Documents whose SQL is run, as far as they are there.
+DOCUMENTS=(README.md docs/reference.md docs/design.md docs/tuning.md)
+
+# run_documentation
+#		Run what the documents show, and compare what they say it prints.
+run_documentation()
+{
+	local document documents=() status=0 log=$SRV_ROOT$SRV_WORK/documentation.log
+
+	for document in "${DOCUMENTS[@]}"; do
+		[ ! -f "$SRV_ROOT$SRV_WORK/src/$document" ] || documents+=("$document")
+	done
+	step "${#documents[@]} documents: ${documents[*]}"
+	srv_start || return 1
+	logged "$log" srv_as env -C src PGHOST="$SRV_WORK/run" PGUSER=postgres \
+		perl test/docs/check_docs.pl "${documents[@]}" || status=$?
+	if ! add_counts "$log" || ((status != 0)); then
+		cat "$log"
+		show_crash "$SRV_ROOT$SRV_WORK/data/log"
+		status=1
+	fi
+	srv_stop || status=1
+	return "$status"
+}
