@@ -187,7 +187,8 @@ COMMENT ON FUNCTION cf_check(cuckoofilter) IS 'what is wrong with a stored filte
 
 --
 -- Aggregates.  Their support functions are not to be called directly; they are
--- not STRICT since an aggregate may have seen no row, or only NULL.
+-- not STRICT since an aggregate may have seen no row, or only NULL.  SSPACE is
+-- that of a state with some twenty hashes; the planner would assume 8 kB.
 --
 
 CREATE FUNCTION cf_agg_transition(state pg_catalog.internal, value pg_catalog.anycompatible) RETURNS pg_catalog.internal
@@ -249,6 +250,7 @@ COMMENT ON FUNCTION cf_agg_final(pg_catalog.internal) IS 'final function of cf_a
 CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible) (
 	SFUNC = cf_agg_transition,
 	STYPE = pg_catalog.internal,
+	SSPACE = 512,
 	FINALFUNC = cf_agg_final,
 	COMBINEFUNC = cf_agg_combine,
 	SERIALFUNC = cf_agg_serialize,
@@ -260,6 +262,7 @@ COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible) IS 'filter of the differen
 CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8) (
 	SFUNC = cf_agg_transition,
 	STYPE = pg_catalog.internal,
+	SSPACE = 512,
 	FINALFUNC = cf_agg_final,
 	COMBINEFUNC = cf_agg_combine,
 	SERIALFUNC = cf_agg_serialize,
@@ -271,6 +274,7 @@ COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8) IS 'fil
 CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8) (
 	SFUNC = cf_agg_transition,
 	STYPE = pg_catalog.internal,
+	SSPACE = 512,
 	FINALFUNC = cf_agg_final,
 	COMBINEFUNC = cf_agg_combine,
 	SERIALFUNC = cf_agg_serialize,
@@ -282,6 +286,7 @@ COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_cata
 CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4) (
 	SFUNC = cf_agg_transition,
 	STYPE = pg_catalog.internal,
+	SSPACE = 512,
 	FINALFUNC = cf_agg_final,
 	COMBINEFUNC = cf_agg_combine,
 	SERIALFUNC = cf_agg_serialize,
@@ -293,6 +298,7 @@ COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_cata
 CREATE AGGREGATE cf_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4, seed pg_catalog.int8) (
 	SFUNC = cf_agg_transition,
 	STYPE = pg_catalog.internal,
+	SSPACE = 512,
 	FINALFUNC = cf_agg_final,
 	COMBINEFUNC = cf_agg_combine,
 	SERIALFUNC = cf_agg_serialize,
@@ -304,6 +310,7 @@ COMMENT ON AGGREGATE cf_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_cata
 CREATE AGGREGATE cf_bag_agg(value pg_catalog.anycompatible) (
 	SFUNC = cf_bag_agg_transition,
 	STYPE = pg_catalog.internal,
+	SSPACE = 512,
 	FINALFUNC = cf_agg_final,
 	COMBINEFUNC = cf_agg_combine,
 	SERIALFUNC = cf_agg_serialize,
@@ -315,6 +322,7 @@ COMMENT ON AGGREGATE cf_bag_agg(pg_catalog.anycompatible) IS 'filter of all valu
 CREATE AGGREGATE cf_bag_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8) (
 	SFUNC = cf_bag_agg_transition,
 	STYPE = pg_catalog.internal,
+	SSPACE = 512,
 	FINALFUNC = cf_agg_final,
 	COMBINEFUNC = cf_agg_combine,
 	SERIALFUNC = cf_agg_serialize,
@@ -326,6 +334,7 @@ COMMENT ON AGGREGATE cf_bag_agg(pg_catalog.anycompatible, pg_catalog.float8) IS 
 CREATE AGGREGATE cf_bag_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8) (
 	SFUNC = cf_bag_agg_transition,
 	STYPE = pg_catalog.internal,
+	SSPACE = 512,
 	FINALFUNC = cf_agg_final,
 	COMBINEFUNC = cf_agg_combine,
 	SERIALFUNC = cf_agg_serialize,
@@ -337,6 +346,7 @@ COMMENT ON AGGREGATE cf_bag_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_
 CREATE AGGREGATE cf_bag_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4) (
 	SFUNC = cf_bag_agg_transition,
 	STYPE = pg_catalog.internal,
+	SSPACE = 512,
 	FINALFUNC = cf_agg_final,
 	COMBINEFUNC = cf_agg_combine,
 	SERIALFUNC = cf_agg_serialize,
@@ -348,6 +358,7 @@ COMMENT ON AGGREGATE cf_bag_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_
 CREATE AGGREGATE cf_bag_agg(value pg_catalog.anycompatible, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4, seed pg_catalog.int8) (
 	SFUNC = cf_bag_agg_transition,
 	STYPE = pg_catalog.internal,
+	SSPACE = 512,
 	FINALFUNC = cf_agg_final,
 	COMBINEFUNC = cf_agg_combine,
 	SERIALFUNC = cf_agg_serialize,
@@ -421,7 +432,7 @@ COMMENT ON OPERATOR <@ (pg_catalog.anycompatible, cuckoofilter) IS 'may the valu
 
 CREATE OPERATOR | (
 	LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter,
-	FUNCTION = cf_union, COMMUTATOR = |
+	FUNCTION = cf_union
 );
 COMMENT ON OPERATOR | (cuckoofilter, cuckoofilter) IS 'filter of the values of both, each with the larger number of copies';
 

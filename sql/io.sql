@@ -9,8 +9,8 @@
 SET client_min_messages = warning;
 CREATE SCHEMA io;
 SET search_path = io, public;
-\getenv abs_builddir PG_ABS_BUILDDIR
-\set scratch :abs_builddir '/results/io.data'
+-- a scratch file of the server, which may run as another user than psql
+SELECT '/tmp/cuckoo_filter_io.' || pg_backend_pid() AS scratch \gset
 
 -- filters of every shape
 CREATE TABLE sample (name text PRIMARY KEY, f cuckoofilter);
@@ -355,4 +355,6 @@ SELECT typlen, typbyval, typalign, typstorage, typcategory, typinput, typoutput,
 	FROM pg_type WHERE oid = 'cuckoofilter'::regtype;
 SELECT attstorage FROM pg_attribute WHERE attrelid = 'sample'::regclass AND attname = 'f';
 
+\set remove 'rm -f ' :scratch
+COPY (SELECT WHERE false) TO PROGRAM :'remove';
 DROP SCHEMA io CASCADE;

@@ -225,7 +225,7 @@ cuckoo_bucket_write(const CuckooPacking *packing, uint8_t *table,
  * cuckoo_bucket_find
  *		Is the fingerprint in the bucket?
  *
- * Unpacks all slots; cuckoo_bucket_either_contains() saves that where it can.
+ * Unpacks all slots; cuckoo_places_contain() saves that where it can.
  */
 bool
 cuckoo_bucket_find(const CuckooPacking *packing, const uint8_t *table,

@@ -16,14 +16,12 @@
 /* Keys fetched at a time. */
 #define KEY_BATCH		1024
 
-/*
- * A superblock, or a table without superblocks, that is being filled.
- *
- * Fingerprints are in 32 bits each; a table of longer ones is filled value by
- * value.
- */
+/* Fingerprints are unpacked to 32 bits; longer ones are added one by one. */
 #define MAX_BLOCK_FP_BITS	32
 
+/*
+ * A superblock, or a table without superblocks, that is being filled.
+ */
 typedef struct Block
 {
 	uint64_t	number;			/* of the superblock */
@@ -271,6 +269,7 @@ fill_table(CuckooFilter *table, const CuckooKeySource *source,
 			return CUCKOO_NO_MEMORY;
 		aligned = memory +
 			(alignment - (uintptr_t) memory % alignment) % alignment;
+		/* scratch memory, never the image, so wider pointers are all right */
 		block.crowded = (uint64_t *) aligned;
 		block.fps = (uint32_t *) (block.crowded + block.nbuckets);
 		status = fill_blocks(&block, table, source, host);

@@ -5,7 +5,7 @@
  *
  * An address names a place in a table that has as many buckets as there are
  * prefixes: a column, and a prefix inside it.  The table really has 2^q
- * buckets per column; cuckoo_table.c turns an address into a bucket and the
+ * buckets per column; cuckoo_table.h turns an address into a bucket and the
  * fingerprint that is left.
  *
  * This is the partial-key cuckoo hashing of Fan, Andersen, Kaminsky and

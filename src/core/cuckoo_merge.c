@@ -460,6 +460,7 @@ intersect_tables(const CuckooFilter *table, const CuckooFilter *other,
 			}
 		}
 	}
+	common->capacity = header->capacity;
 	cuckoo_image_assert_check(common);
 	return CUCKOO_OK;
 }

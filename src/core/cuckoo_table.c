@@ -15,7 +15,7 @@
 #include "cuckoo_table.h"
 
 /* Buckets handled between two polls. */
-#define POLL_BUCKETS	(UINT64_C(1) << 15)
+#define POLL_BUCKETS	(UINT64_C(1) << 12)
 
 /* Probes of a batch under way at a time. */
 #define BATCH_PROBES	32

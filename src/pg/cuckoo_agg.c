@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
+#include "utils/memutils.h"
 
 #include "cuckoo_collect.h"
 #include "cuckoo_pg.h"
@@ -307,13 +308,21 @@ cf_agg_serialize(PG_FUNCTION_ARGS)
 	pq_sendbyte(&buffer, state->collector.max_equal);
 	pq_sendint64(&buffer, nkeys);
 
-	/* the server raises its own error if that is more than fits */
-	enlargeStringInfo(&buffer, (int) Min(nkeys * sizeof(uint64), PG_INT32_MAX));
+	if (nkeys > (MaxAllocSize - 1 - buffer.len) / sizeof(uint64))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many values for one process of a parallel aggregate"),
+				 errdetail("%llu different values are more than can be sent to another process.",
+						   (unsigned long long) nkeys),
+				 errhint("Set max_parallel_workers_per_gather to 0.")));
+	enlargeStringInfo(&buffer, (int) (nkeys * sizeof(uint64)));
 	source = cuckoo_collector_source(&reader, &state->collector);
 	source.rewind(source.context);
 	while ((nnext = source.next(source.context, keys, lengthof(keys))) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
+		for (size_t i = 0; i < nnext; i++)
+			cuckoo_store_le64((uint8 *) &keys[i], keys[i]);
 		appendBinaryStringInfo(&buffer, (char *) keys, nnext * sizeof(uint64));
 	}
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
@@ -360,7 +369,8 @@ cf_agg_deserialize(PG_FUNCTION_ARGS)
 						  false);
 	if (state->family > CUCKOO_FAMILY_LAST ||
 		(max_equal != 1 && max_equal != state->max_copies) ||
-		nkeys != (uint64) (buffer.len - buffer.cursor) / sizeof(uint64) ||
+		(size_t) (buffer.len - buffer.cursor) % sizeof(uint64) != 0 ||
+		nkeys != (size_t) (buffer.len - buffer.cursor) / sizeof(uint64) ||
 		!cuckoo_collector_load(&state->collector,
 							   buffer.data + buffer.cursor, nkeys))
 		ereport(ERROR,
@@ -468,7 +478,8 @@ empty_state(FunctionCallInfo fcinfo, CuckooAggState *state)
  *		The filter; an empty one if there were no rows.
  *
  * Without a capacity it is declared for just the values there are.  The state
- * stays as it is.
+ * stays as it is, but for one that has spilled, to which nothing can be added
+ * any more; those of window aggregates never spill.
  */
 Datum
 cf_agg_final(PG_FUNCTION_ARGS)

@@ -309,7 +309,7 @@ cuckoo_collector_add_from(CuckooCollector *collector, CuckooCollector *from)
  * cuckoo_collector_load
  *		Give a new collector all keys it will ever have, in ascending order.
  *
- * keys are nkeys times 8 bytes, which need not be aligned.  Returns false if
+ * keys are nkeys little-endian numbers of 8 bytes, of any alignment.  Returns false if
  * they are no such keys.
  */
 bool
@@ -322,12 +322,11 @@ cuckoo_collector_load(CuckooCollector *collector, const void *keys,
 	collector->slots = allocate_slots(collector, Max(nkeys, 1));
 	for (uint64 i = 0; i < nkeys; i++)
 	{
-		uint64		key;
+		const uint64 key =
+			cuckoo_load_le64((const uint8 *) keys + i * sizeof(uint64));
 
 		if (i % POLL_KEYS == 0)
 			CHECK_FOR_INTERRUPTS();
-		memcpy(&key, (const char *) keys + i * sizeof(uint64),
-			   sizeof(uint64));
 		nequal = key == last && i > 0 ? nequal + 1 : 1;
 		if (key < last || nequal > collector->max_equal)
 			return false;
@@ -389,9 +388,8 @@ next_sorted(CuckooCollectorReader *reader, uint64 *keys, size_t room)
 	{
 		const uint64 key = (uint64) DatumGetInt64(datum) ^ PG_INT64_MIN;
 
-#ifndef USE_FLOAT8_BYVAL
-		pfree(DatumGetPointer(datum));
-#endif
+		if (!FLOAT8PASSBYVAL)
+			pfree(DatumGetPointer(datum));
 		if (reader->nequal > 0 && key == reader->last)
 		{
 			if (reader->nequal == reader->collector->max_equal)

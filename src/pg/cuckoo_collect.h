@@ -24,7 +24,7 @@
  * Tables", 1974).  Reading them out is a walk over the array, with no sort.
  *
  * Memory follows the number of different keys.  Once that exceeds work_mem,
- * keys go to a tuplesort, which writes them to disk.
+ * keys go to a tuplesort, which writes them to disk and has as much again.
  */
 typedef struct CuckooCollector
 {

@@ -258,9 +258,19 @@ cuckoo_resize_error(CuckooStatus status, const CuckooFilter *filter,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("cuckoo filter would be larger than 512 MiB"),
 					 errdetail("The capacity asked for is %llu.",
-							   (unsigned long long) capacity)));
+							   (unsigned long long) capacity),
+					 errhint("Give a smaller capacity or a larger false positive rate.")));
 			break;
 		case CUCKOO_BAD_RATE:
+			if (fpr == 0.0)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("cannot resize the cuckoo filter to a capacity of %llu",
+								(unsigned long long) capacity),
+						 errdetail("At that capacity its false positive rate would need entries of more than %d bits.",
+								   CUCKOO_MAX_PREFIX_BITS),
+						 errhint("Give a larger false positive rate, at least %g.",
+								 smallest_fpr((float8) capacity))));
 			cuckoo_parameter_error(status, (float8) capacity, fpr);
 			break;
 		default:

@@ -247,7 +247,10 @@ add_hashes(FunctionCallInfo fcinfo, CuckooFilter *filter, CuckooFamily family,
 	}
 
 	if (!changed)
+	{
+		cuckoo_set_release(filter, &cuckoo_host);
 		return PG_GETARG_DATUM(0);
+	}
 	PG_RETURN_CUCKOOFILTER_P(filter);
 }
 
@@ -270,7 +273,10 @@ remove_hashes(FunctionCallInfo fcinfo, CuckooFilter *filter,
 	}
 
 	if (!changed)
+	{
+		cuckoo_set_release(filter, &cuckoo_host);
 		return PG_GETARG_DATUM(0);
+	}
 	PG_RETURN_CUCKOOFILTER_P(filter);
 }
 
@@ -593,11 +599,11 @@ Datum
 cf_count(PG_FUNCTION_ARGS)
 {
 	CuckooSite *const site = cuckoo_site(fcinfo);
-	const CuckooFilter *const filter =
-		cuckoo_site_open_header(site, PG_GETARG_DATUM(0));
+	const int64 nentries = (int64)
+		cuckoo_site_open_header(site, PG_GETARG_DATUM(0))->nentries;
 
 	cuckoo_site_close(site);
-	PG_RETURN_INT64((int64) filter->nentries);
+	PG_RETURN_INT64(nentries);
 }
 
 /*
@@ -671,11 +677,11 @@ Datum
 cf_fpr(PG_FUNCTION_ARGS)
 {
 	CuckooSite *const site = cuckoo_site(fcinfo);
-	const CuckooFilter *const filter =
-		cuckoo_site_open_header(site, PG_GETARG_DATUM(0));
+	const float8 fpr =
+		cuckoo_set_fpr(cuckoo_site_open_header(site, PG_GETARG_DATUM(0)));
 
 	cuckoo_site_close(site);
-	PG_RETURN_FLOAT8(cuckoo_set_fpr(filter));
+	PG_RETURN_FLOAT8(fpr);
 }
 
 /*
@@ -735,7 +741,9 @@ cf_info(PG_FUNCTION_ARGS)
 
 /*
  * put_plan
- *		One row of cf_plan(); false if there is no filter of that kind.
+ *		One row of cf_plan().
+ *
+ * Returns CUCKOO_OK, or what cuckoo_set_new() says of capacity and rate.
  */
 static CuckooStatus
 put_plan(ReturnSetInfo *rsinfo, uint64 capacity, float8 fpr)

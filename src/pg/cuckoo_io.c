@@ -13,13 +13,16 @@
 
 #include "common/hashfn.h"
 #include "libpq/pqformat.h"
-#include "utils/memutils.h"
 
 #include "cuckoo_pg.h"
 
 #define TEXT_PREFIX			"cf1:"
 #define TEXT_PREFIX_LENGTH	4
 #define CHECKSUM_BYTES		8
+
+/* Characters of base64 that the largest image takes. */
+#define MAX_BASE64_LENGTH	\
+	((CUCKOO_MAX_IMAGE_BYTES + CHECKSUM_BYTES + 2) / 3 * 4)
 
 PG_FUNCTION_INFO_V1(cuckoofilter_in);
 PG_FUNCTION_INFO_V1(cuckoofilter_out);
@@ -128,12 +131,13 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 				 errhint("Make an empty filter with cf_new(capacity).")));
 
 	base64_length = strlen(base64);
-	if (base64_length > MaxAllocSize / 2)
+	if (base64_length > MAX_BASE64_LENGTH)
 		ereturn(escontext, (Datum) 0,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("cuckoo filter would be larger than 512 MiB")));
 
-	room = pg_b64_dec_len((int) base64_length);
+	/* pg_b64_dec_len() would overflow */
+	room = (int) ((base64_length + 3) / 4 * 3);
 	datum = palloc(VARHDRSZ + room);
 	bytes = cuckoo_b64_decode(base64, (int) base64_length, VARDATA(datum),
 							  room);

@@ -21,7 +21,7 @@
 #define DatumGetCuckooFilterP(d)	PG_DETOAST_DATUM_PACKED(d)
 #define PG_GETARG_CUCKOOFILTER_P(n) DatumGetCuckooFilterP(PG_GETARG_DATUM(n))
 
-/* A filter that the host of this file allocated, as the result of a call. */
+/* A filter whose image came from cuckoo_host, as the result of a call. */
 #define PG_RETURN_CUCKOOFILTER_P(x) PG_RETURN_POINTER(cuckoo_filter_datum(x))
 
 /* Defaults of the parameters of a filter, in SQL and in aggregates. */

@@ -67,7 +67,7 @@ merge_error(CuckooStatus status, const CuckooFilter *a, const CuckooFilter *b)
 	if (status == CUCKOO_TOO_COARSE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot merge cuckoo filters with so different false positive rates"),
+				 errmsg("cannot merge cuckoo filters whose false positive rates differ too much"),
 				 errdetail("The entries of one keep %d bits, too few for the size of the other.",
 						   Min(a->geometry.prefix_bits,
 							   b->geometry.prefix_bits)),
