@@ -158,4 +158,18 @@ SELECT i.form, i.capacity, i.entries BETWEEN 99900 AND 100000 AS entries, round(
 REFRESH MATERIALIZED VIEW big;
 SELECT f = (SELECT cf_agg(v) FROM (SELECT v FROM generate_series(0, 99999) v ORDER BY v % 317, v DESC) s) AS same_in_any_order FROM big;
 
+-- without rows, arguments that need none are evaluated all the same: constants,
+-- parameters of every kind of plan, subqueries; what is in ORDER BY is none
+PREPARE empty(float8, float8, int, bigint) AS
+	SELECT capacity, round(promised_fpr::numeric, 4) AS fpr, max_copies, seed FROM (SELECT cf_agg(v, $1, $2, $3, $4) f FROM d WHERE v < 0) s, cf_info(f);
+SET plan_cache_mode = force_custom_plan;
+EXECUTE empty(5000, 0.001, 2, 42);
+SET plan_cache_mode = force_generic_plan;
+EXECUTE empty(5000, 0.001, 2, 42);
+RESET plan_cache_mode;
+SELECT (cf_info(cf_agg(v, (SELECT 5000::float8)))).capacity FROM d WHERE v < 0;
+SELECT (cf_info(cf_agg(v, 5000 + 1) FILTER (WHERE v < 0))).capacity FROM d;
+SELECT (cf_info(cf_agg(v ORDER BY (-5)::float8))).capacity FROM d WHERE v < 0;
+SELECT (cf_info(cf_agg(v, 100 ORDER BY 0::float8))).capacity FROM d WHERE v < 0;
+
 DROP SCHEMA agg CASCADE;

@@ -230,5 +230,11 @@ SELECT expected('5 === v') AS number, expected('t === ''v5''') AS text, plan('SE
 SELECT proname, prosupport FROM pg_proc WHERE prosupport::text LIKE '%cf\_%' ORDER BY 1;
 SELECT oprname, oprrest, oprjoin FROM pg_operator WHERE oprrest::text LIKE '%cf\_%' AND oprname <> '===' ORDER BY 1;
 
+-- an aggregate without arguments that gives a filter is none that builds one
+CREATE FUNCTION same(cuckoofilter) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+SELECT format('CREATE AGGREGATE same_agg(*) (SFUNC = same, STYPE = cuckoofilter, INITCOND = %L)', cf_new(10)) \gexec
+SELECT count(*) FROM generate_series(1, 10) i WHERE cf_contains((SELECT same_agg(*) FROM generate_series(1, 3)), i);
+SELECT count(*) FROM generate_series(1, 10) i WHERE (SELECT same_agg(*) FROM generate_series(1, 3)) @> i;
+
 DROP SCHEMA support CASCADE;
 DROP ROLE regress_cuckoo_reader;

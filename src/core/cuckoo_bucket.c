@@ -181,7 +181,7 @@ cuckoo_bucket_write(const CuckooPacking *packing, uint8_t *table,
 	const uint64_t code = nibble_code(fps);
 	uint8_t    *p = table + bit / 8;
 
-	CuckooAssert(((fps[0] | fps[1] | fps[2] | fps[3]) >> packing->fp_bits) == 0);
+	CuckooAssert((fps[0] | fps[1] | fps[2] | fps[3]) >> packing->fp_bits == 0);
 
 	if (packing->bucket_bits < 64)
 	{

@@ -5,8 +5,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <string.h>
-
 #include "cuckoo_merge.h"
 
 /* Values whose memory is asked for together. */
@@ -330,8 +328,8 @@ merge_tables(CuckooFilter *filter, const CuckooFilter *other,
  *
  * Returns CUCKOO_OK; CUCKOO_SEEDS_DIFFER or CUCKOO_COLUMNS_DIFFER;
  * CUCKOO_TOO_COARSE if one is too large a table for the other one's prefix; or
- * what cuckoo_set_add() returns.  Unlike there, the filter can then hold some of
- * the values only: it is sound, but good for nothing than to be thrown away.
+ * what cuckoo_set_add() returns.  Unlike there, the filter can then hold some
+ * of the values only: it is sound, but good for nothing but being thrown away.
  */
 CuckooStatus
 cuckoo_merge_into(CuckooFilter *filter, const CuckooFilter *other,

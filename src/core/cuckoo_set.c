@@ -425,8 +425,9 @@ cuckoo_set_copy(const CuckooFilter *filter, CuckooFilter *copy,
  *		Add one more copy of a hash.
  *
  * Returns CUCKOO_OK, also if the filter has changed its form for it and it has
- * max_copies now; or, with the filter as it was, CUCKOO_SATURATED if it had max_copies
- * already, CUCKOO_FULL, CUCKOO_COLLIDING, CUCKOO_TOO_LARGE or CUCKOO_NO_MEMORY.
+ * max_copies now; or, with the filter as it was, CUCKOO_SATURATED if it had
+ * max_copies already, CUCKOO_FULL, CUCKOO_COLLIDING, CUCKOO_TOO_LARGE or
+ * CUCKOO_NO_MEMORY.
  */
 CuckooStatus
 cuckoo_set_add(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)

@@ -431,15 +431,16 @@ cuckoo_table_double(const CuckooFilter *filter, CuckooFilter *doubled,
 		}
 		for (int child = 0; child < 2; child++)
 		{
-			const CuckooPlace first_slot = {
+			const CuckooPlace place = {
 				bucket, (uint64_t) child << child_fp_bits
 			};
+			const CuckooAddress address =
+				cuckoo_table_address(&filter->geometry, place);
 
 			if (nfree[child] < CUCKOO_BUCKET_SLOTS)
 				cuckoo_bucket_write(&doubled->packing, doubled_table,
 									cuckoo_table_place(&doubled->geometry,
-													   cuckoo_table_address(&filter->geometry,
-																			first_slot)).bucket,
+													   address).bucket,
 									child_fps[child]);
 		}
 	}

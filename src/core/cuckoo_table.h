@@ -90,8 +90,10 @@ cuckoo_table_address(const CuckooGeometry *geometry, CuckooPlace place)
 static inline CuckooPlace
 cuckoo_table_alternate(const CuckooGeometry *geometry, CuckooPlace place)
 {
+	const CuckooAddress address = cuckoo_table_address(geometry, place);
+
 	return cuckoo_table_place(geometry,
-							  cuckoo_alternate_address(cuckoo_table_address(geometry, place),
+							  cuckoo_alternate_address(address,
 													   geometry->ncolumns,
 													   geometry->prefix_bits));
 }
@@ -109,11 +111,12 @@ static inline void
 cuckoo_table_places(const CuckooGeometry *geometry, CuckooAddress address,
 					CuckooPlace *places)
 {
+	const CuckooAddress alternate =
+		cuckoo_alternate_address(address, geometry->ncolumns,
+								 geometry->prefix_bits);
+
 	places[0] = cuckoo_table_place(geometry, address);
-	places[1] = cuckoo_table_place(geometry,
-								   cuckoo_alternate_address(address,
-															geometry->ncolumns,
-															geometry->prefix_bits));
+	places[1] = cuckoo_table_place(geometry, alternate);
 }
 
 /*

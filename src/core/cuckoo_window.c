@@ -5,8 +5,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <string.h>
-
 #include "cuckoo_window.h"
 #include "cuckoo_table.h"
 

@@ -12,11 +12,13 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
 #include "cuckoo_collect.h"
@@ -396,20 +398,20 @@ first_input(Plan *plan)
 }
 
 /*
- * aggregate_arguments
- *		The argument expressions of the aggregate that this call ends, or NIL.
+ * aggregate_of
+ *		The aggregate call, with its arguments, that this call ends, or NULL.
  *
- * In a plan with partial aggregation they are those of the aggregate below,
- * where a column of this node's input comes from.
+ * In a plan with partial aggregation it is in the node below, where a column
+ * of this node's input comes from.
  */
-static List *
-aggregate_arguments(FunctionCallInfo fcinfo)
+static Aggref *
+aggregate_of(FunctionCallInfo fcinfo)
 {
 	Aggref	   *aggref = AggGetAggref(fcinfo);
 	Plan	   *plan;
 
 	if (aggref == NULL || !DO_AGGSPLIT_COMBINE(aggref->aggsplit))
-		return aggref == NULL ? NIL : aggref->args;
+		return aggref;
 
 	plan = ((AggState *) fcinfo->context)->ss.ps.plan;
 	while (DO_AGGSPLIT_COMBINE(aggref->aggsplit))
@@ -424,52 +426,61 @@ aggregate_arguments(FunctionCallInfo fcinfo)
 			plan = first_input(plan);
 			if (plan == NULL || column < 1 ||
 				column > list_length(plan->targetlist))
-				return NIL;
+				return NULL;
 			expression = (Node *) list_nth_node(TargetEntry, plan->targetlist,
 												column - 1)->expr;
 		}
 		if (!IsA(expression, Aggref))
-			return NIL;
+			return NULL;
 		aggref = (Aggref *) expression;
 	}
-	return aggref->args;
+	return aggref;
+}
+
+/*
+ * evaluate
+ *		The value of an argument that is the same for all rows, or NULL if it
+ *		is not: one that refers to no column.
+ */
+static NullableDatum
+evaluate(AggState *aggstate, Expr *argument)
+{
+	NullableDatum result = {(Datum) 0, true};
+
+	if (!contain_var_clause((Node *) argument) &&
+		!contain_subplans((Node *) argument))
+		result.value =
+			ExecEvalExprSwitchContext(ExecInitExpr(argument,
+												   &aggstate->ss.ps),
+									  aggstate->ss.ps.ps_ExprContext,
+									  &result.isnull);
+	return result;
 }
 
 /*
  * empty_state
  *		A state for a group without rows.
  *
- * There was no row to evaluate the arguments for; those that are constants
- * are in the plan.
+ * There was no row to evaluate the arguments for.  Constants and parameters
+ * need none.
  */
 static void
 empty_state(FunctionCallInfo fcinfo, CuckooAggState *state)
 {
-	static const Oid types[NPARAMETERS] = {
-		FLOAT8OID, FLOAT8OID, INT4OID, INT8OID
-	};
-	const List *const expressions = aggregate_arguments(fcinfo);
+	const Aggref *const aggref = aggregate_of(fcinfo);
+	int			narguments = 0;
 	NullableDatum arguments[NPARAMETERS];
 
-	for (int i = 0; i < NPARAMETERS; i++)
-	{
-		arguments[i].value = (Datum) 0;
-		arguments[i].isnull = true;
-		if (i + 1 < list_length(expressions))
-		{
-			const Const *const constant = (Const *)
-				list_nth_node(TargetEntry, expressions, i + 1)->expr;
-
-			if (IsA(constant, Const) && constant->consttype == types[i])
-			{
-				arguments[i].value = constant->constvalue;
-				arguments[i].isnull = constant->constisnull;
-			}
-		}
-	}
+	/* behind the arguments, args has what is in ORDER BY only */
+	if (aggref != NULL)
+		narguments = Min(list_length(aggref->aggargtypes) - 1, NPARAMETERS);
+	for (int i = 0; i < narguments; i++)
+		arguments[i] =
+			evaluate((AggState *) fcinfo->context,
+					 list_nth_node(TargetEntry, aggref->args, i + 1)->expr);
 
 	memset(state, 0, sizeof(*state));
-	read_parameters(state, NPARAMETERS, arguments);
+	read_parameters(state, narguments, arguments);
 	cuckoo_collector_init(&state->collector, CurrentMemoryContext, 1, false);
 }
 

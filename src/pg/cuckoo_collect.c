@@ -25,6 +25,12 @@
 #define PENDING_HOMES	65536
 #define PENDING_KEYS	64
 
+/*
+ * Slots in use without a free one between.  Hashes that were not chosen for it
+ * never get near; ones that were would make each insert as slow as that.
+ */
+#define MAX_RUN			4096
+
 /* Keys handled between two checks for interrupts. */
 #define POLL_KEYS		65536
 
@@ -139,6 +145,8 @@ insert(CuckooCollector *collector, uint64 key)
 	collector->nkeys++;
 	if (end + 1 == collector->nslots)
 		extend_tail(collector);
+	if (unlikely(end - home_slot(collector, key) > MAX_RUN))
+		collector->is_crowded = true;
 }
 
 /*
@@ -195,8 +203,10 @@ spill(CuckooCollector *collector)
 		if (key != 0)
 			put_sort(collector, key);
 	}
-	memset(collector->slots, 0, collector->nslots * sizeof(uint64));
+	if (collector->slots != NULL)
+		memset(collector->slots, 0, collector->nslots * sizeof(uint64));
 	collector->nkeys = 0;
+	collector->is_crowded = false;
 }
 
 /*
@@ -241,6 +251,8 @@ add_key(CuckooCollector *collector, uint64 key)
 		return;
 	}
 
+	if (unlikely(collector->is_crowded) && collector->may_spill)
+		spill(collector);
 	if (unlikely(16 * (collector->nkeys + collector->npending) >=
 				 13 * collector->nhomes))
 	{
@@ -309,8 +321,8 @@ cuckoo_collector_add_from(CuckooCollector *collector, CuckooCollector *from)
  * cuckoo_collector_load
  *		Give a new collector all keys it will ever have, in ascending order.
  *
- * keys are nkeys little-endian numbers of 8 bytes, of any alignment.  Returns false if
- * they are no such keys.
+ * keys are nkeys little-endian numbers of 8 bytes, of any alignment.  Returns
+ * false if they are no such keys.
  */
 bool
 cuckoo_collector_load(CuckooCollector *collector, const void *keys,

@@ -37,6 +37,7 @@ typedef struct CuckooCollector
 	size_t		nslots;			/* nhomes and some behind */
 	size_t		nkeys;			/* in slots */
 	int			nzeros;			/* keys that are 0, kept apart */
+	bool		is_crowded;		/* keys were chosen to have one home: spill */
 
 	uint64	   *pending;		/* keys to insert next, once slots is large */
 	int			npending;

@@ -217,6 +217,7 @@ cuckoo_resize_error(CuckooStatus status, const CuckooFilter *filter,
 {
 	const uint32 ncolumns = filter->geometry.ncolumns;
 	const int	prefix_bits = filter->geometry.prefix_bits;
+	const unsigned long long largest = cuckoo_set_max_resize(filter);
 
 	if (capacity == 0)
 		capacity = filter->capacity;
@@ -241,7 +242,7 @@ cuckoo_resize_error(CuckooStatus status, const CuckooFilter *filter,
 						 errdetail("Its entries keep %d bits each, too few to tell so many values apart.",
 								   prefix_bits),
 						 errhint("The largest capacity it can be resized to is %llu; for more, build the filter again.",
-								 (unsigned long long) cuckoo_set_max_resize(filter))));
+								 largest)));
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("cannot resize the cuckoo filter to a false positive rate of %g",

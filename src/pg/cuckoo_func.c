@@ -7,8 +7,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
@@ -156,17 +154,24 @@ may_hold(const CuckooFilter *filter, const CuckooKey *key, CuckooUse use)
 }
 
 /*
- * require_filter
- *		Refuse to change a NULL filter: the result would be NULL, too.
+ * open_to_change
+ *		Open a copy of the filter in argument 0 for what argument 1 says.
+ *
+ * Returns false if that is NULL: the filter stays as it is.  A NULL filter is
+ * an error, since the result would be NULL, and the value lost.
  */
-static void
-require_filter(FunctionCallInfo fcinfo)
+static bool
+open_to_change(FunctionCallInfo fcinfo, CuckooFilter *filter)
 {
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("cuckoo filter must not be null"),
 				 errhint("Make an empty filter with cf_new(capacity), for example COALESCE(filter, cf_new(1000)).")));
+	if (PG_ARGISNULL(1))
+		return false;
+	cuckoo_open_copy(filter, PG_GETARG_DATUM(0));
+	return true;
 }
 
 /*
@@ -319,12 +324,10 @@ cf_add(PG_FUNCTION_ARGS)
 	CuckooKey  *key;
 	uint64		hash;
 
-	require_filter(fcinfo);
-	if (PG_ARGISNULL(1))
+	if (!open_to_change(fcinfo, &filter))
 		return PG_GETARG_DATUM(0);
 
 	key = value_key(fcinfo, 1);
-	cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
 	hash = cuckoo_key_hash(key, PG_GETARG_DATUM(1), filter.seed);
 	return add_hashes(fcinfo, &filter, cuckoo_key_family(key), &hash, 1);
 }
@@ -343,12 +346,10 @@ cf_add_all(PG_FUNCTION_ARGS)
 	uint64	   *hashes;
 	int			nhashes;
 
-	require_filter(fcinfo);
-	if (PG_ARGISNULL(1))
+	if (!open_to_change(fcinfo, &filter))
 		return PG_GETARG_DATUM(0);
 
 	key = element_key(fcinfo, 1);
-	cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
 	nhashes = element_hashes(fcinfo, PG_GETARG_ARRAYTYPE_P(1), key,
 							 filter.seed, &hashes, NULL);
 	return add_hashes(fcinfo, &filter,
@@ -369,11 +370,9 @@ cf_add_hash(PG_FUNCTION_ARGS)
 	CuckooFilter filter;
 	uint64		hash;
 
-	require_filter(fcinfo);
-	if (PG_ARGISNULL(1))
+	if (!open_to_change(fcinfo, &filter))
 		return PG_GETARG_DATUM(0);
 
-	cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
 	hash = (uint64) PG_GETARG_INT64(1);
 	return add_hashes(fcinfo, &filter, CUCKOO_FAMILY_NONE, &hash, 1);
 }
@@ -392,12 +391,10 @@ cf_remove(PG_FUNCTION_ARGS)
 	CuckooKey  *key;
 	uint64		hash;
 
-	require_filter(fcinfo);
-	if (PG_ARGISNULL(1))
+	if (!open_to_change(fcinfo, &filter))
 		return PG_GETARG_DATUM(0);
 
 	key = value_key(fcinfo, 1);
-	cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
 	cuckoo_require_removable(&filter);
 	if (!may_hold(&filter, key, CUCKOO_USE_REMOVE))
 		return PG_GETARG_DATUM(0);
@@ -417,12 +414,10 @@ cf_remove_all(PG_FUNCTION_ARGS)
 	uint64	   *hashes;
 	int			nhashes;
 
-	require_filter(fcinfo);
-	if (PG_ARGISNULL(1))
+	if (!open_to_change(fcinfo, &filter))
 		return PG_GETARG_DATUM(0);
 
 	key = element_key(fcinfo, 1);
-	cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
 	cuckoo_require_removable(&filter);
 	nhashes = element_hashes(fcinfo, PG_GETARG_ARRAYTYPE_P(1), key,
 							 filter.seed, &hashes, NULL);
@@ -441,11 +436,9 @@ cf_remove_hash(PG_FUNCTION_ARGS)
 	CuckooFilter filter;
 	uint64		hash;
 
-	require_filter(fcinfo);
-	if (PG_ARGISNULL(1))
+	if (!open_to_change(fcinfo, &filter))
 		return PG_GETARG_DATUM(0);
 
-	cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
 	cuckoo_require_removable(&filter);
 	hash = (uint64) PG_GETARG_INT64(1);
 	return remove_hashes(fcinfo, &filter, &hash, 1);

@@ -51,7 +51,6 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
-#include "utils/uuid.h"
 #include "utils/varbit.h"
 
 #include "../core/cuckoo_bytes.h"

@@ -27,8 +27,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/detoast.h"
 #include "access/htup_details.h"
 #include "catalog/pg_collation.h"
@@ -240,6 +238,7 @@ find_building_aggregate(Node *node, void *context)
 
 		/* in a parallel plan its own type can be that of a partial result */
 		if (get_func_rettype(aggref->aggfnoid) == search->filter_type &&
+			aggref->aggargtypes != NIL &&
 			linitial_oid(aggref->aggargtypes) != search->filter_type)
 		{
 			search->found = aggref;
@@ -256,14 +255,21 @@ find_building_aggregate(Node *node, void *context)
 static double
 declared_fpr(const Aggref *aggref)
 {
-	if (list_length(aggref->args) > AGG_FPR_ARGNO)
+	/* behind the arguments, args has what is in ORDER BY only */
+	if (list_length(aggref->aggargtypes) > AGG_FPR_ARGNO)
 	{
 		const TargetEntry *const entry = list_nth(aggref->args, AGG_FPR_ARGNO);
-		const Const *const fpr = (const Const *) entry->expr;
+		const Const *const argument = (const Const *) entry->expr;
 
-		if (IsA(fpr, Const) && fpr->consttype == FLOAT8OID &&
-			!fpr->constisnull)
-			return DatumGetFloat8(fpr->constvalue);
+		if (IsA(argument, Const) && argument->consttype == FLOAT8OID &&
+			!argument->constisnull)
+		{
+			const float8 fpr = DatumGetFloat8(argument->constvalue);
+
+			/* or else the aggregate will raise an error */
+			if (fpr > 0.0 && fpr < 1.0)
+				return fpr;
+		}
 	}
 	return CUCKOO_DEFAULT_FPR;
 }

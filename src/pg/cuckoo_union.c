@@ -17,6 +17,9 @@ PG_FUNCTION_INFO_V1(cf_overlap);
 PG_FUNCTION_INFO_V1(cf_union_agg_transition);
 PG_FUNCTION_INFO_V1(cf_union_all_agg_transition);
 
+#define MERGEABLE_HINT \
+	"Make filters that are to be merged with the same capacity, false positive rate and seed."
+
 /*
  * require_mergeable
  *		Refuse filters whose entries mean different things.
@@ -42,7 +45,7 @@ require_mergeable(const CuckooFilter *a, const CuckooFilter *b)
 					 errmsg("cannot merge cuckoo filters with different seeds"),
 					 errdetail("The seeds are %lld and %lld.",
 							   (long long) a->seed, (long long) b->seed),
-					 errhint("Make filters that are to be merged with the same capacity, false positive rate and seed.")));
+					 errhint(MERGEABLE_HINT)));
 			break;
 		default:
 			ereport(ERROR,
@@ -52,7 +55,7 @@ require_mergeable(const CuckooFilter *a, const CuckooFilter *b)
 							   (unsigned long long) a->capacity,
 							   (unsigned long long) b->capacity,
 							   a->geometry.ncolumns, b->geometry.ncolumns),
-					 errhint("Make filters that are to be merged with the same capacity, false positive rate and seed.")));
+					 errhint(MERGEABLE_HINT)));
 			break;
 	}
 }
@@ -61,7 +64,7 @@ require_mergeable(const CuckooFilter *a, const CuckooFilter *b)
  * merge_error
  *		Say why two filters could not be merged after all.
  */
-static void
+cuckoo_noreturn static void
 merge_error(CuckooStatus status, const CuckooFilter *a, const CuckooFilter *b)
 {
 	if (status == CUCKOO_TOO_COARSE)
@@ -71,7 +74,7 @@ merge_error(CuckooStatus status, const CuckooFilter *a, const CuckooFilter *b)
 				 errdetail("The entries of one keep %d bits, too few for the size of the other.",
 						   Min(a->geometry.prefix_bits,
 							   b->geometry.prefix_bits)),
-				 errhint("Make filters that are to be merged with the same capacity, false positive rate and seed.")));
+				 errhint(MERGEABLE_HINT)));
 	cuckoo_add_error(status, a);
 }
 
@@ -186,7 +189,9 @@ merge_transition(FunctionCallInfo fcinfo, bool add_copies)
 	CuckooFilter other;
 
 	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "aggregate function called in non-aggregate context");
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("transition function of an aggregate cannot be called directly")));
 
 	if (PG_ARGISNULL(0))
 	{
