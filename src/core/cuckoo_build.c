@@ -247,7 +247,6 @@ static CuckooStatus
 fill_table(CuckooFilter *table, const CuckooKeySource *source,
 		   uint64_t *homeless, const CuckooHost *host)
 {
-	const int	q = table->geometry.index_bits;
 	Block		block = {0};
 	CuckooStatus status;
 
@@ -260,8 +259,7 @@ fill_table(CuckooFilter *table, const CuckooKeySource *source,
 		uint8_t    *memory;
 		uint8_t    *aligned;
 
-		block.nbuckets = table->geometry.ncolumns <<
-			(q < CUCKOO_SUPERBLOCK_BITS ? q : CUCKOO_SUPERBLOCK_BITS);
+		block.nbuckets = cuckoo_geometry_block_buckets(&table->geometry);
 		memory = host->alloc(host->context, alignment - 1 + block.nbuckets *
 							 (sizeof(uint64_t) +
 							  CUCKOO_BUCKET_SLOTS * sizeof(uint32_t)));

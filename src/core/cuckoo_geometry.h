@@ -55,6 +55,15 @@ cuckoo_geometry_nbuckets(const CuckooGeometry *geometry)
 	return (uint64_t) geometry->ncolumns << geometry->index_bits;
 }
 
+/* Buckets of a superblock, or of the table if it has none. */
+static inline uint32_t
+cuckoo_geometry_block_buckets(const CuckooGeometry *geometry)
+{
+	return geometry->ncolumns <<
+		(geometry->index_bits < CUCKOO_SUPERBLOCK_BITS ?
+		 geometry->index_bits : CUCKOO_SUPERBLOCK_BITS);
+}
+
 /* Bits of a fingerprint. */
 static inline int
 cuckoo_geometry_fp_bits(const CuckooGeometry *geometry)

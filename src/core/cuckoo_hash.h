@@ -87,4 +87,17 @@ cuckoo_alternate_address(CuckooAddress address, uint32_t ncolumns,
 	return alternate;
 }
 
+/*
+ * cuckoo_prefix_cut
+ *		A prefix without the last ncut of its variable bits.
+ *
+ * Works on a fingerprint as well, which ends like its prefix.
+ */
+static inline uint64_t
+cuckoo_prefix_cut(uint64_t prefix, int ncut)
+{
+	return prefix >> (CUCKOO_PERM_BITS + ncut) << CUCKOO_PERM_BITS |
+		(prefix & cuckoo_low_bits(CUCKOO_PERM_BITS));
+}
+
 #endif							/* CUCKOO_HASH_H */

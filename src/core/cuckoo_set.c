@@ -530,8 +530,7 @@ rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
 			if (place.fp == 0)
 				continue;
 			address = cuckoo_table_address(&filter->geometry, place);
-			address.prefix = address.prefix >> (8 + ncut) << 8 |
-				(address.prefix & 0xFF);
+			address.prefix = cuckoo_prefix_cut(address.prefix, ncut);
 			status = cuckoo_set_add_address(resized, address,
 											filter->nentries, host);
 			if (status != CUCKOO_OK && status != CUCKOO_SATURATED)

@@ -480,8 +480,7 @@ cuckoo_table_cut(const CuckooFilter *filter, CuckooFilter *coarser,
 		{
 			if (fps[slot] != 0)
 				cuckoo_fps_insert(cut_fps,
-								  fps[slot] >> (8 + ncut) << 8 |
-								  (fps[slot] & 0xFF));
+								  cuckoo_prefix_cut(fps[slot], ncut));
 		}
 		cuckoo_bucket_write(&coarser->packing, coarser_table, bucket, cut_fps);
 	}
@@ -614,9 +613,8 @@ void
 cuckoo_table_block_load(const CuckooFilter *filter, CuckooAddress address,
 						uint64_t *nused, uint64_t *nslots)
 {
-	const int	q = filter->geometry.index_bits;
-	const uint64_t nbuckets = (uint64_t) filter->geometry.ncolumns <<
-		(q < CUCKOO_SUPERBLOCK_BITS ? q : CUCKOO_SUPERBLOCK_BITS);
+	const uint64_t nbuckets =
+		cuckoo_geometry_block_buckets(&filter->geometry);
 	const uint64_t bucket =
 		cuckoo_table_place(&filter->geometry, address).bucket;
 	const uint64_t first_bucket = bucket - bucket % nbuckets;
