@@ -61,17 +61,19 @@ add_hash(Block *block, CuckooFilter *table, uint64_t hash)
 	return cuckoo_table_add(table, cuckoo_table_hash_address(table, hash));
 }
 
-/* Put two fingerprints of a bucket in order. */
+/*
+ * Put two fingerprints of a bucket in order, without a branch: it would go
+ * either way.
+ */
 static inline void
 order(uint64_t *a, uint64_t *b)
 {
-	if (cuckoo_fp_sort_key(*a) > cuckoo_fp_sort_key(*b))
-	{
-		const uint64_t swapped = *a;
+	const uint64_t swap =
+		0 - (uint64_t) (cuckoo_fp_sort_key(*a) > cuckoo_fp_sort_key(*b));
+	const uint64_t differ = (*a ^ *b) & swap;
 
-		*a = *b;
-		*b = swapped;
-	}
+	*a ^= differ;
+	*b ^= differ;
 }
 
 /*
