@@ -222,7 +222,6 @@ contains_probes(const CuckooFilter *filter, const uint64_t *hashes,
 {
 	const CuckooPacking *const packing = &filter->packing;
 	const uint8_t *const table = cuckoo_image_body(filter);
-	const uint64_t bucket_bits = (uint64_t) packing->bucket_bits;
 	CuckooPlace places[BATCH_PROBES][2];
 	CuckooCandidates candidates[BATCH_PROBES];
 	size_t		others[BATCH_PROBES];
@@ -241,8 +240,8 @@ contains_probes(const CuckooFilter *filter, const uint64_t *hashes,
 		 */
 		for (int j = 0; j < 2; j++)
 		{
-			const uint8_t *const p =
-				table + places[i][j].bucket * bucket_bits / 8;
+			const uint8_t *const p = table +
+				cuckoo_table_bucket_byte(filter, places[i][j].bucket);
 
 			cuckoo_prefetch(p);
 			cuckoo_prefetch(p + 9 + packing->rem_bits / 4);
