@@ -245,7 +245,9 @@ find_building_aggregate(Node *node, void *context)
 			return true;
 		}
 	}
-	return expression_tree_walker(node, find_building_aggregate, context);
+	return expression_tree_walker(node,
+								  cuckoo_tree_walker(find_building_aggregate),
+								  context);
 }
 
 /*
