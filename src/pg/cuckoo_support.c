@@ -165,13 +165,6 @@ probe_of_call(Probe *probe, ProbeKind kind, Oid funcid, List *args,
 	return is_filter(probe->filter);
 }
 
-/* What find_building_aggregate() looks for, and finds. */
-typedef struct AggregateSearch
-{
-	Oid			filter_type;
-	Aggref	   *found;
-} AggregateSearch;
-
 /*-------------------------------------------------------------------------
  * What is known of the filter
  *-------------------------------------------------------------------------
@@ -222,32 +215,29 @@ know_constant(const Const *constant, FilterKnowledge *knowledge)
 
 /*
  * find_building_aggregate
- *		Expression walker: find the aggregate that makes a filter of values, as
- *		opposed to one of filters.
+ *		Find the aggregate that makes a filter of values, as opposed to one of
+ *		filters, in a target list; NULL if there is none.
  */
-static bool
-find_building_aggregate(Node *node, void *context)
+static Aggref *
+find_building_aggregate(List *targetlist, Oid filter_type)
 {
-	AggregateSearch *const search = context;
+	List	   *const leaves =
+		pull_var_clause((Node *) targetlist,
+						PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+						PVC_INCLUDE_PLACEHOLDERS);
+	ListCell   *cell;
 
-	if (node == NULL)
-		return false;
-	if (IsA(node, Aggref))
+	foreach(cell, leaves)
 	{
-		Aggref	   *const aggref = (Aggref *) node;
+		Aggref	   *const aggref = lfirst(cell);
 
 		/* in a parallel plan its own type can be that of a partial result */
-		if (get_func_rettype(aggref->aggfnoid) == search->filter_type &&
-			aggref->aggargtypes != NIL &&
-			linitial_oid(aggref->aggargtypes) != search->filter_type)
-		{
-			search->found = aggref;
-			return true;
-		}
+		if (IsA(aggref, Aggref) && aggref->aggargtypes != NIL &&
+			get_func_rettype(aggref->aggfnoid) == filter_type &&
+			linitial_oid(aggref->aggargtypes) != filter_type)
+			return aggref;
 	}
-	return expression_tree_walker(node,
-								  cuckoo_tree_walker(find_building_aggregate),
-								  context);
+	return NULL;
 }
 
 /*
@@ -290,7 +280,7 @@ know_subplan(PlannerInfo *root, const SubPlan *subplan, Oid filter_type,
 									subplan->plan_id - 1);
 	Plan	   *plan = planner_subplan_get_plan(root, subplan);
 	int			nprocesses = 1;
-	AggregateSearch search = {filter_type, NULL};
+	Aggref	   *aggref;
 	TargetEntry *value;
 
 	/* down to where the rows come in, also through a parallel plan */
@@ -321,17 +311,16 @@ know_subplan(PlannerInfo *root, const SubPlan *subplan, Oid filter_type,
 			return false;
 	}
 
-	(void) find_building_aggregate((Node *) plan->targetlist, &search);
-	if (search.found == NULL || search.found->args == NIL ||
-		((Agg *) plan)->numCols > 0)
+	aggref = find_building_aggregate(plan->targetlist, filter_type);
+	if (aggref == NULL || aggref->args == NIL || ((Agg *) plan)->numCols > 0)
 		return false;
 
-	value = linitial_node(TargetEntry, search.found->args);
+	value = linitial_node(TargetEntry, aggref->args);
 	knowledge->nvalues =
 		estimate_num_groups(subroot, list_make1(value->expr),
 							outerPlan(plan)->plan_rows * nprocesses,
 							NULL, NULL);
-	knowledge->fpr = declared_fpr(search.found);
+	knowledge->fpr = declared_fpr(aggref);
 	return true;
 }
 

@@ -31,17 +31,6 @@
 #endif
 
 /*
- * 16: tree walkers have a prototype.  Before, "()" stood for any arguments,
- * which in C23 means none.
- */
-#if PG_VERSION_NUM >= 160000
-#define cuckoo_tree_walker(walker)	(walker)
-#else
-#define cuckoo_tree_walker(walker) \
-	((bool (*) ()) (void (*) (void)) (walker))
-#endif
-
-/*
  * Operators that the headers of some minor versions have no name for.  Their
  * OIDs are pinned.
  */
