@@ -1,0 +1,370 @@
+#!/usr/bin/env bash
+#
+# agg.sh
+#		What do the aggregates cost, in time and memory, at the size of real tables?
+#
+# Builds the extension, installs it into a private copy of the server, and
+# starts a throwaway server there that listens on a socket only.  Both sides of
+# a ratio take turns, each run in a session of its own that has scanned the
+# table and called every aggregate before; the ratio is that of the medians, and its spread that of the
+# turns.  Memory is the peak of the backend's resident set (VmHWM) above what it
+# was before the query.  Prints one Markdown table.
+set -euo pipefail
+
+REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=test/lib/common.sh
+. "$REPO/test/lib/common.sh"
+# shellcheck source=test/lib/packages.sh
+. "$REPO/test/lib/packages.sh"
+# shellcheck source=test/lib/server.sh
+. "$REPO/test/lib/server.sh"
+
+ROWS=10000000
+ROUNDS=3
+HUGE=no
+WORK_MEM=4GB
+SHARED_BUFFERS=2GB
+DAYS=365
+SPILLS=(64kB 1MB 4MB)	# work_mem that makes an aggregate go to disk
+HLL=no					# is the extension hll there?
+FAILED=0
+RESULTS=()				# lines of the table
+declare -A TIMES PEAKS	# of a side: one value per round
+
+usage()
+{
+	cat <<TXT
+Usage: bench/agg.sh [--rows N] [--rounds N] [--huge] [--work-mem SIZE] [--help]
+
+  --rows N         rows of each table, at least 100000 (default 10 million)
+  --rounds N       runs of each side (default 3)
+  --huge           also aggregate 10 * rows different values, work_mem = 64MB
+  --work-mem SIZE  work_mem of all else (default 4GB: nothing goes to disk)
+
+Measures cf_agg against count(DISTINCT), hll_add_agg and array_agg, parallel
+against serial, cf_union_agg over a year of daily filters, and whether all ways
+to aggregate give the same bytes.  The goals are meant for 10 million rows; these
+need 5 GB of disk, 6 GB of memory and some eight minutes.  The exit status is 0 if
+all goals are reached.
+TXT
+}
+
+parse_arguments()
+{
+	while (($#)); do
+		case $1 in
+			--rows) ROWS=$2; shift ;;
+			--rounds) ROUNDS=$2; shift ;;
+			--huge) HUGE=yes ;;
+			--work-mem) WORK_MEM=$2; shift ;;
+			-h|--help) usage; exit 0 ;;
+			*) usage >&2; exit 2 ;;
+		esac
+		shift
+	done
+	((ROWS >= 100000 && ROUNDS >= 1)) || { usage >&2; exit 2; }
+}
+
+# q ARG...
+#		psql on the server: bare values.
+q()
+{
+	srv_as psql -XqAt -v ON_ERROR_STOP=1 -h "$SRV_WORK/run" -U postgres "$@" </dev/null
+}
+
+start_server()
+{
+	local major
+
+	find_major major
+	need_server "$major" || die "the packages of PostgreSQL could not be installed"
+	if need_packages "postgresql-$major-hll"; then
+		HLL=yes
+	else
+		skip "postgresql-$major-hll cannot be installed: no comparison with hll_add_agg"
+	fi
+	srv_copy "$major"
+	srv_build || die "the extension does not build"
+	srv_start || die "the server does not start"
+	q -c "ALTER SYSTEM SET shared_buffers = '$SHARED_BUFFERS'" \
+		-c "ALTER SYSTEM SET work_mem = '$WORK_MEM'" \
+		-c "ALTER SYSTEM SET autovacuum = off" \
+		-c "ALTER SYSTEM SET jit = off" \
+		-c "ALTER SYSTEM SET max_parallel_workers_per_gather = 0" \
+		-c "ALTER SYSTEM SET parallel_setup_cost = 0" \
+		-c "ALTER SYSTEM SET parallel_tuple_cost = 0"
+	srv_as pg_ctl -s -w -D data -l data/log restart </dev/null >/dev/null 2>&1 ||
+		die "the server does not start again"
+	q -c "CREATE EXTENSION cuckoo_filter"
+	if [ $HLL = yes ]; then
+		q -c "CREATE EXTENSION hll"
+	fi
+}
+
+# Values come in no order, since a sort would notice one.
+fill()
+{
+	local per_day=$((ROWS / 100))
+
+	step "tables of $ROWS rows"
+	q -c "CREATE UNLOGGED TABLE numbers AS SELECT hashint8extended(i, 0) AS x FROM generate_series(1::bigint, $ROWS) i" \
+		-c "CREATE UNLOGGED TABLE words AS SELECT substr(md5(x::text), 1, 16) AS x FROM numbers" \
+		-c "CREATE UNLOGGED TABLE grouped AS SELECT (row_number() OVER () % ($ROWS / 100))::int AS g, x FROM numbers" \
+		-c "CREATE UNLOGGED TABLE few AS SELECT abs(x % 1000) AS x FROM numbers"
+	step "$DAYS filters of $per_day values"
+	q -c "CREATE UNLOGGED TABLE daily AS SELECT d, (SELECT cf_agg(i, $DAYS * $per_day) FROM generate_series((d - 1) * $per_day::bigint + 1, d * $per_day::bigint) i) AS f FROM generate_series(1, $DAYS) d"
+	q -c "VACUUM ANALYZE numbers, words, grouped, few, daily" -c CHECKPOINT
+}
+
+# run SIDE SETTINGS WARM QUERY
+#		One run in a session of its own, after the query WARM; adds seconds to
+#		TIMES[SIDE] and megabytes above an idle session to PEAKS[SIDE].
+run()
+{
+	local resident="SELECT 'kB ' || substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s*(\d+)')"
+	local out before after time
+	local load='SELECT cf_agg(i), count(DISTINCT i), array_agg(i) FROM generate_series(1::bigint, 10) i'
+
+	if [ $HLL = yes ]; then
+		load+="; SELECT hll_add_agg(hll_hash_bigint(1))"
+	fi
+	out=$(q -c "$2" -c "$3" -c "$load" -c "$resident" -c '\timing on' -c "$4" -c '\timing off' -c "$resident")
+	time=$(sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' <<<"$out")
+	{ read -r before; read -r after; } < <(sed -n 's/^kB //p' <<<"$out")
+	TIMES[$1]+="$(awk -v t="$time" 'BEGIN { printf "%.3f", t / 1000 }') "
+	PEAKS[$1]+="$(awk -v a="$after" -v b="$before" 'BEGIN { printf "%.1f", (a - b) / 1024 }') "
+}
+
+# median VALUE...
+median()
+{
+	printf '%s\n' "$@" | sort -g | awk '{ a[NR] = $1 } END { print (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2 }'
+}
+
+# spread VALUE...
+#		The smallest and the largest.
+spread()
+{
+	printf '%s\n' "$@" | sort -g | awk 'NR == 1 { low = $1 } END { print low " to " $1 }'
+}
+
+# result WHAT OPERATOR GOAL VALUE TEXT
+#		A line of the table; OPERATOR is <=, >= or = on numbers, or - for no goal.
+result()
+{
+	local verdict='' goal="$2 $3"
+
+	if [ "$2" = - ]; then
+		goal=-
+	elif awk -v v="$4" -v g="$3" -v op="$2" 'BEGIN { exit !(op == "<=" ? v <= g : op == ">=" ? v >= g : v == g) }'; then
+		verdict=yes
+	else
+		verdict='**no**'
+		FAILED=1
+	fi
+	RESULTS+=("| $1 | $goal | $5 | $verdict |")
+	step "$1: $5 (goal: $goal) $verdict"
+}
+
+# ratio_of ARRAY A B WHAT OPERATOR GOAL UNIT
+#		Line of how many times as large A's values are as B's.
+ratio_of()
+{
+	local -n values=$1
+	local a b i ratio ratios=()
+
+	read -r -a a <<<"${values[$2]}"
+	read -r -a b <<<"${values[$3]}"
+	for i in "${!a[@]}"; do
+		ratios+=("$(awk -v a="${a[i]}" -v b="${b[i]}" 'BEGIN { printf "%.2f", a / (b > 0 ? b : 0.1) }')")
+	done
+	ratio=$(awk -v a="$(median "${a[@]}")" -v b="$(median "${b[@]}")" 'BEGIN { printf "%.3f", a / (b > 0 ? b : 0.1) }')
+	result "$4" "$5" "$6" "$ratio" "$ratio ($(spread "${ratios[@]}")): $(median "${a[@]}") and $(median "${b[@]}") $7"
+}
+
+# value_of ARRAY SIDE WHAT OPERATOR GOAL UNIT
+#		Line of the median of one side.
+value_of()
+{
+	local -n values=$1
+	local a
+
+	read -r -a a <<<"${values[$2]}"
+	result "$3" "$4" "$5" "$(median "${a[@]}")" "$(median "${a[@]}") ($(spread "${a[@]}")) $6"
+}
+
+# Everything at $ROWS different values, one process.
+compare_distinct()
+{
+	local round warm="SELECT count(*) FROM numbers"
+
+	say "Different values"
+	for ((round = 1; round <= ROUNDS; round++)); do
+		run bigint '' "$warm" "SELECT cf_agg(x) IS NOT NULL FROM numbers"
+		run distinct '' "$warm" "SELECT count(DISTINCT x) FROM numbers"
+		if [ $HLL = yes ]; then
+			run hll '' "$warm" "SELECT hll_add_agg(hll_hash_bigint(x)) IS NOT NULL FROM numbers"
+		fi
+	done
+	ratio_of TIMES bigint distinct "cf_agg(bigint) / count(DISTINCT)" '<=' 0.35 s
+	if [ $HLL = yes ]; then
+		ratio_of TIMES bigint hll "cf_agg(bigint) / hll_add_agg(hll_hash_bigint)" '<=' 1.5 s
+	fi
+	value_of PEAKS bigint "cf_agg(bigint), peak memory" - '' MB
+	warm="SELECT count(*) FROM words"
+	for ((round = 1; round <= ROUNDS; round++)); do
+		run text '' "$warm" "SELECT cf_agg(x) IS NOT NULL FROM words"
+		run distinct_text '' "$warm" "SELECT count(DISTINCT x) FROM words"
+	done
+	ratio_of TIMES text distinct_text "cf_agg(text of 16) / count(DISTINCT)" '<=' 0.2 s
+}
+
+# A sum of hashes needs no memory: it says how many processors there really are.
+PARALLEL="SET max_parallel_workers_per_gather = 2; SET min_parallel_table_scan_size = 0"
+compare_parallel()
+{
+	local round warm="SELECT count(*) FROM numbers"
+	local query="SELECT cf_agg(x) IS NOT NULL FROM numbers"
+	local control="SELECT sum(hashint8extended(x, 1) % 1000) FROM numbers"
+
+	say "Parallel"
+	q -c "$PARALLEL" -c "EXPLAIN $query" | grep -q 'Workers Planned: 2' ||
+		die "the planner does not use 2 workers"
+	for ((round = 1; round <= ROUNDS; round++)); do
+		run serial '' "$warm" "$query"
+		run workers "$PARALLEL" "$warm" "$query"
+		run serial_sum '' "$warm" "$control"
+		run workers_sum "$PARALLEL" "$warm" "$control"
+	done
+	ratio_of TIMES serial workers "cf_agg, serial / 2 parallel workers" '>=' 1.6 s
+	ratio_of TIMES serial_sum workers_sum "a sum of hashes, the same" - '' s
+}
+
+HASHED="SET enable_sort = off"
+SORTED="SET enable_hashagg = off"
+compare_groups()
+{
+	local round way warm="SELECT count(*) FROM grouped"
+	local filters="SELECT count(a) FROM (SELECT cf_agg(x) AS a FROM grouped GROUP BY g) s"
+	local arrays="SELECT count(a) FROM (SELECT array_agg(x) AS a FROM grouped GROUP BY g) s"
+	local -A settings=([hashed]=$HASHED [sorted]=$SORTED)
+
+	say "Groups of 100"
+	for way in hashed sorted; do
+		for ((round = 1; round <= ROUNDS; round++)); do
+			run "filters_$way" "${settings[$way]}" "$warm" "$filters"
+			run "arrays_$way" "${settings[$way]}" "$warm" "$arrays"
+		done
+		ratio_of TIMES "filters_$way" "arrays_$way" "cf_agg / array_agg, $((ROWS / 100)) groups of 100, $way: time" '<=' 2 s
+		ratio_of PEAKS "filters_$way" "arrays_$way" "the same: peak memory" '<=' 1 MB
+	done
+}
+
+# What an aggregate that keeps nothing takes is the floor of the measurement.
+compare_few()
+{
+	local round warm="SELECT count(*) FROM few"
+
+	say "Few different values"
+	for ((round = 1; round <= ROUNDS; round++)); do
+		run few '' "$warm" "SELECT cf_agg(x) IS NOT NULL FROM few"
+		run sum '' "$warm" "SELECT sum(x) IS NOT NULL FROM few"
+	done
+	ratio_of TIMES few sum "cf_agg / sum, 1,000 different values" - '' s
+	value_of PEAKS few "cf_agg, 1,000 different values: peak memory" '<=' 2 MB
+	value_of PEAKS sum "sum, the same rows: peak memory" - '' MB
+}
+
+measure_union()
+{
+	local round total=$((DAYS * (ROWS / 100))) lost false_positives limit
+
+	say "A year of daily filters"
+	for ((round = 1; round <= ROUNDS; round++)); do
+		run union '' "SELECT sum(length(f::bytea)) FROM daily" "SELECT cf_union_agg(f) IS NOT NULL FROM daily"
+	done
+	value_of TIMES union "cf_union_agg, $DAYS filters of $((ROWS / 100))" '<=' 1 s
+	value_of PEAKS union "the same: peak memory" - '' MB
+	q -c "CREATE UNLOGGED TABLE merged AS SELECT cf_union_agg(f) AS f FROM daily"
+	lost=$(q -c "SELECT count(*) FROM (SELECT generate_series(1::bigint, $total) AS i) s WHERE NOT cf_contains((SELECT f FROM merged), i)")
+	result "the same: values lost of $total" = 0 "$lost" "$lost"
+	false_positives=$(q -c "SELECT count(*) FROM generate_series(1::bigint, 100000) i WHERE cf_contains((SELECT f FROM merged), -i)")
+	# 1 % of 100,000 and three standard deviations of that count
+	limit=1095
+	result "the same: false positives in 100,000, 1 % promised" '<=' "$limit" "$false_positives" "$false_positives"
+}
+
+# same WHAT EXPECTED SETTINGS QUERY
+#		Line of whether QUERY gives the same digest.
+same()
+{
+	local got
+
+	got=$(q -c "$3" -c "$4")
+	if [ "$got" = "$2" ]; then
+		result "bytes: $1" = 1 1 same
+	else
+		result "bytes: $1" = 1 0 differ
+	fi
+}
+
+compare_bytes()
+{
+	local expected spill
+	local whole="SELECT md5(cf_agg(x)::bytea) FROM numbers"
+	local groups="SELECT md5(string_agg(md5(a::bytea), '' ORDER BY g)) FROM (SELECT g, cf_agg(x) AS a FROM grouped GROUP BY g) s"
+
+	say "Bytes"
+	expected=$(q -c "$whole")
+	same "2 workers as serial" "$expected" "$PARALLEL" "$whole"
+	same "values in order as in none" "$expected" '' "SELECT md5(cf_agg(x)::bytea) FROM (SELECT x FROM numbers ORDER BY x) s"
+	for spill in "${SPILLS[@]}"; do
+		same "work_mem $spill as $WORK_MEM" "$expected" "SET work_mem = '$spill'" "$whole"
+	done
+	same "2 workers, work_mem 1MB, as serial" "$expected" "$PARALLEL; SET work_mem = '1MB'" "$whole"
+	expected=$(q -c "$HASHED" -c "$groups")
+	same "groups sorted as hashed" "$expected" "$SORTED" "$groups"
+	same "groups hashed, work_mem ${SPILLS[0]}, as $WORK_MEM" "$expected" "SET work_mem = '${SPILLS[0]}'; $HASHED" "$groups"
+}
+
+measure_huge()
+{
+	local total=$((ROWS * 10))
+
+	say "$total different values, work_mem = 64MB"
+	# A set-returning function in a target list keeps nothing of its rows.
+	run huge "SET work_mem = '64MB'" "SELECT count(*) FROM (SELECT generate_series(1::bigint, 1000) AS x) s" \
+		"SELECT cf_agg(x) IS NOT NULL FROM (SELECT generate_series(1::bigint, $total) AS x) s"
+	value_of TIMES huge "cf_agg, $total values, work_mem 64MB" - '' s
+	value_of PEAKS huge "the same: peak memory" '<=' 1228.8 MB
+}
+
+main()
+{
+	local load
+
+	parse_arguments "$@"
+	arm_cleanup
+	cd /
+	start_server
+	fill
+	load=$(cut -d' ' -f1-3 /proc/loadavg)
+	compare_distinct
+	compare_parallel
+	compare_groups
+	compare_few
+	measure_union
+	compare_bytes
+	if [ $HUGE = yes ]; then
+		measure_huge
+	fi
+	say ''
+	say "PostgreSQL $(srv_version), $(nproc) processors, $ROWS rows, $ROUNDS rounds, work_mem = $WORK_MEM, shared_buffers = $SHARED_BUFFERS; load averages $load at the start, $(cut -d' ' -f1-3 /proc/loadavg) at the end."
+	say ''
+	say "| What | Goal | Measured: median (least to most) | Reached |"
+	say "|---|---|---|---|"
+	printf '%s\n' "${RESULTS[@]}"
+	exit "$FAILED"
+}
+
+main "$@"
