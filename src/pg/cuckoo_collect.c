@@ -15,14 +15,19 @@
 #include "cuckoo_collect.h"
 #include "pg_compat.h"
 
-/* There can be one collector for each of very many groups. */
-#define INITIAL_HOMES	16
+/*
+ * There can be one collector for each of very many groups, so it starts small,
+ * and as a sorted array, which can be filled: one home for all keys.  Sizes
+ * are powers of two, as the server's allocator would make them anyway.
+ */
+#define INITIAL_SLOTS	16
+#define MAX_ARRAY_SLOTS	128
 
 /*
  * With as many slots as this (512 KB), keys wait in a batch until the memory
  * of all of their homes has been asked for.
  */
-#define PENDING_HOMES	65536
+#define PENDING_SLOTS	65536
 #define PENDING_KEYS	64
 
 /*
@@ -34,8 +39,16 @@
 /* Keys handled between two checks for interrupts. */
 #define POLL_KEYS		65536
 
-/* Slots behind the homes: what the last ones shift there. */
-#define tail_slots(nhomes)	(16 + (nhomes) / 64)
+/* Homes among so many slots; those behind are for what shifts there. */
+#define homes_of(nslots) \
+	((nslots) <= MAX_ARRAY_SLOTS ? 1 : (nslots) - (nslots) / 16)
+
+/*
+ * Keys that so many slots have room for: all but the last of an array, else
+ * thirteen of sixteen homes, so that probes stay short.
+ */
+#define capacity_of(nslots) \
+	((nslots) <= MAX_ARRAY_SLOTS ? (nslots) - 1 : homes_of(nslots) / 16 * 13)
 
 /*
  * cuckoo_collector_init
@@ -84,18 +97,19 @@ extend_tail(CuckooCollector *collector)
 
 /*
  * resize
- *		Move all keys to slots with another number of homes.
+ *		Move all keys to another number of slots, a power of two.
  */
 static void
-resize(CuckooCollector *collector, size_t nhomes)
+resize(CuckooCollector *collector, size_t nslots)
 {
 	uint64	   *const old_slots = collector->slots;
 	const size_t old_nslots = collector->nslots;
 	size_t		next = 0;
 
-	collector->nhomes = nhomes;
-	collector->nslots = nhomes + tail_slots(nhomes);
-	collector->slots = allocate_slots(collector, collector->nslots);
+	collector->nhomes = homes_of(nslots);
+	collector->nslots = nslots;
+	collector->capacity = capacity_of(nslots);
+	collector->slots = allocate_slots(collector, nslots);
 
 	for (size_t i = 0; i < old_nslots; i++)
 	{
@@ -110,10 +124,32 @@ resize(CuckooCollector *collector, size_t nhomes)
 	}
 	if (old_slots != NULL)
 		pfree(old_slots);
-	if (nhomes >= PENDING_HOMES && collector->pending == NULL)
+	if (nslots >= PENDING_SLOTS && collector->pending == NULL)
 		collector->pending =
 			MemoryContextAlloc(collector->context,
 							   PENDING_KEYS * sizeof(uint64));
+}
+
+/*
+ * find_in_array
+ *		The first slot of a sorted array whose key is not below the given one.
+ */
+static size_t
+find_in_array(const CuckooCollector *collector, uint64 key)
+{
+	size_t		low = 0;
+	size_t		high = collector->nkeys;
+
+	while (low < high)
+	{
+		const size_t middle = (low + high) / 2;
+
+		if (collector->slots[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /*
@@ -124,7 +160,9 @@ static void
 insert(CuckooCollector *collector, uint64 key)
 {
 	uint64	   *const slots = collector->slots;
-	size_t		slot = home_slot(collector, key);
+	const bool	is_array = collector->nhomes == 1;
+	const size_t home = is_array ? 0 : home_slot(collector, key);
+	size_t		slot = is_array ? find_in_array(collector, key) : home;
 	size_t		end;
 	int			nequal = 0;
 
@@ -137,7 +175,7 @@ insert(CuckooCollector *collector, uint64 key)
 		slot++;
 	}
 
-	end = slot;
+	end = is_array ? collector->nkeys : slot;
 	while (slots[end] != 0)
 		end++;
 	memmove(slots + slot + 1, slots + slot, (end - slot) * sizeof(uint64));
@@ -145,7 +183,7 @@ insert(CuckooCollector *collector, uint64 key)
 	collector->nkeys++;
 	if (end + 1 == collector->nslots)
 		extend_tail(collector);
-	if (unlikely(end - home_slot(collector, key) > MAX_RUN))
+	if (unlikely(end - home > MAX_RUN))
 		collector->is_crowded = true;
 }
 
@@ -211,29 +249,27 @@ spill(CuckooCollector *collector)
 
 /*
  * make_room
- *		See to it that there are homes for so many keys: grow, or spill.
+ *		See to it that there is room for so many keys: grow, or spill.
  *
- * At most thirteen of sixteen are taken, so that probes stay short.  Returns
- * false if that is more than may be kept in memory; no key is then.
+ * Returns false if that is more than may be kept in memory; no key is then.
  */
 static bool
 make_room(CuckooCollector *collector, uint64 nkeys)
 {
-	size_t		nhomes = Max(collector->nhomes, INITIAL_HOMES);
+	size_t		nslots = INITIAL_SLOTS;
 
 	CHECK_FOR_INTERRUPTS();
-	while (16 * nkeys >= 13 * nhomes)
-		nhomes *= 2;
-	if (nhomes == collector->nhomes)
+	if (nkeys <= collector->capacity)
 		return true;
+	while (nkeys > capacity_of(nslots))
+		nslots *= 2;
 	if (collector->may_spill &&
-		(nhomes + tail_slots(nhomes)) * sizeof(uint64) >
-		(size_t) work_mem * 1024)
+		nslots * sizeof(uint64) > (size_t) work_mem * 1024)
 	{
 		spill(collector);
 		return false;
 	}
-	resize(collector, nhomes);
+	resize(collector, nslots);
 	return true;
 }
 
@@ -253,11 +289,11 @@ add_key(CuckooCollector *collector, uint64 key)
 
 	if (unlikely(collector->is_crowded) && collector->may_spill)
 		spill(collector);
-	if (unlikely(16 * (collector->nkeys + collector->npending) >=
-				 13 * collector->nhomes))
+	if (unlikely(collector->nkeys + collector->npending >=
+				 collector->capacity))
 	{
 		insert_pending(collector);
-		make_room(collector, collector->nkeys);
+		make_room(collector, collector->nkeys + 1);
 	}
 
 	if (collector->pending == NULL)

@@ -33,8 +33,9 @@ typedef struct CuckooCollector
 	bool		may_spill;		/* else memory is the only limit */
 
 	uint64	   *slots;			/* 0 is a free slot; the last always is */
-	size_t		nhomes;			/* a power of two; 0 if only to be read */
+	size_t		nhomes;			/* 1 in a sorted array, 0 if only to be read */
 	size_t		nslots;			/* nhomes and some behind */
+	size_t		capacity;		/* keys to have in slots at most */
 	size_t		nkeys;			/* in slots */
 	int			nzeros;			/* keys that are 0, kept apart */
 	bool		is_crowded;		/* keys were chosen to have one home: spill */
