@@ -134,11 +134,20 @@ SELECT a, try('SELECT (cf_info(cf_agg(' || a || '))).capacity FROM agg.d WHERE v
 SELECT cf_agg(v, 100) FROM d;
 SELECT n, try(format('SELECT cf_count(cf_agg(v, %s)) FROM agg.d WHERE v <= 20', n)) FROM unnest('{1,19,20,21}'::int[]) n;
 SELECT n, try(format('SELECT cf_count(cf_agg(v, %s)) FROM agg.d', n)) FROM unnest('{1000,5000,5001}'::int[]) n;
--- the parts of the aggregate cannot be called
-\set VERBOSITY sqlstate
-SELECT cf_agg_final(NULL);
-SELECT cf_agg_transition(NULL, 1);
-\set VERBOSITY default
+-- the parts of the aggregate cannot be called; minor versions of the server
+-- differ in the error
+DO $$
+BEGIN
+	PERFORM cf_agg_final(NULL);
+	RAISE 'called';
+EXCEPTION WHEN feature_not_supported OR undefined_function THEN NULL;
+END $$;
+DO $$
+BEGIN
+	PERFORM cf_agg_transition(NULL, 1);
+	RAISE 'called';
+EXCEPTION WHEN feature_not_supported OR undefined_function THEN NULL;
+END $$;
 
 --
 -- Sized to the distinct values: the bits that were promised
