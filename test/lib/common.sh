@@ -132,14 +132,21 @@ cleanup()
 	exit "$status"
 }
 
+# interrupted STATUS
+interrupted()
+{
+	say "interrupted by a signal: nothing was decided"
+	exit "$1"
+}
+
 # arm_cleanup
 #		From here on the script leaves nothing behind, however it ends.
 arm_cleanup()
 {
 	trap cleanup EXIT
-	trap 'exit 129' HUP
-	trap 'exit 130' INT
-	trap 'exit 143' TERM
+	trap 'interrupted 129' HUP
+	trap 'interrupted 130' INT
+	trap 'interrupted 143' TERM
 }
 
 # logged LOG CMD...
