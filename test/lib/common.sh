@@ -91,22 +91,39 @@ drop_temp()
 	rm -rf "$1"
 }
 
+# serves PID DIR
+#		Is this process the server of the data folder DIR?
+#
+# A server that died leaves its postmaster.pid behind, and the number in it may
+# by now be that of any other process.  A server works in its data folder.
+serves()
+{
+	local cwd
+
+	cwd=$(readlink "/proc/$1/cwd" 2>/dev/null) || return 1
+	[ "$cwd" = "$2" ]
+}
+
 # stop_servers_in DIR
 #		End every server whose data folder lies in DIR, and wait for it.
 stop_servers_in()
 {
-	local file pid tries
+	local file pid data tries
 
 	[ -d "$1" ] || return 0
 	while IFS= read -r file; do
 		pid=$(head -n 1 "$file" 2>/dev/null) || continue
 		case $pid in ''|*[!0-9]*) continue ;; esac
+		data=$(cd "${file%/*}" && pwd -P) || continue
+		serves "$pid" "$data" || continue
 		kill -INT "$pid" 2>/dev/null || continue
 		for ((tries = 0; tries < 100; tries++)); do
-			kill -0 "$pid" 2>/dev/null || break
+			serves "$pid" "$data" || break
 			sleep 0.1
 		done
-		kill -QUIT "$pid" 2>/dev/null || true
+		if serves "$pid" "$data"; then
+			kill -QUIT "$pid" 2>/dev/null || true
+		fi
 	done < <(find "$1" -name postmaster.pid -type f 2>/dev/null)
 }
 
