@@ -16,6 +16,9 @@
 /* Keys fetched at a time. */
 #define KEY_BATCH		1024
 
+/* Keys whose places are found before the first of them is placed. */
+#define FIND_BATCH		16
+
 /* Fingerprints are unpacked to 32 bits; longer ones are added one by one. */
 #define MAX_BLOCK_FP_BITS	32
 
@@ -36,12 +39,12 @@ typedef struct Block
 
 /*
  * block_bucket_load
- *		Used slots of an unpacked bucket that is not full.
+ *		Used slots of an unpacked bucket.
  */
 static inline int
 block_bucket_load(const uint32_t *fps)
 {
-	return (fps[0] != 0) + (fps[1] != 0) + (fps[2] != 0);
+	return (fps[0] != 0) + (fps[1] != 0) + (fps[2] != 0) + (fps[3] != 0);
 }
 
 static inline int
@@ -115,6 +118,36 @@ block_finish(Block *block, CuckooFilter *table)
 }
 
 /*
+ * Where a hash can stand in an unpacked block.
+ */
+typedef struct Candidate
+{
+	uint32_t	slot[2];		/* the first one of each bucket */
+	uint32_t	fp[2];
+} Candidate;
+
+/*
+ * block_find
+ *		Find both buckets of a hash in an unpacked block.
+ */
+static inline void
+block_find(const Block *block, const CuckooFilter *table, uint64_t hash,
+		   Candidate *candidate)
+{
+	CuckooPlace places[2];
+
+	cuckoo_table_places(&table->geometry,
+						cuckoo_table_hash_address(table, hash), places);
+	for (int i = 0; i < 2; i++)
+	{
+		candidate->slot[i] = CUCKOO_BUCKET_SLOTS *
+			(uint32_t) (places[i].bucket - block->first_bucket);
+		candidate->fp[i] = (uint32_t) places[i].fp;
+		cuckoo_prefetch(block->fps + candidate->slot[i]);
+	}
+}
+
+/*
  * block_add
  *		Add a hash to the one of its buckets that has more room.
  *
@@ -122,12 +155,11 @@ block_finish(Block *block, CuckooFilter *table)
  * in seventeen when the table is as full as it gets.  They have to wait until
  * the block is packed.
  */
-static CuckooStatus
-block_add(Block *block, CuckooFilter *table, uint64_t hash)
+static inline CuckooStatus
+block_add(Block *block, CuckooFilter *table, uint64_t hash,
+		  const Candidate *candidate)
 {
-	CuckooPlace places[2];
 	uint32_t   *fps[2];
-	uint32_t	fp[2];
 	int			load[2];
 	int			choice;
 
@@ -137,26 +169,21 @@ block_add(Block *block, CuckooFilter *table, uint64_t hash)
 	if (cuckoo_unlikely(block->is_packed))
 		return add_hash(block, table, hash);
 
-	cuckoo_table_places(&table->geometry,
-						cuckoo_table_hash_address(table, hash), places);
 	for (int i = 0; i < 2; i++)
 	{
-		fps[i] = block->fps +
-			CUCKOO_BUCKET_SLOTS * (places[i].bucket - block->first_bucket);
-		fp[i] = (uint32_t) places[i].fp;
-		load[i] = fps[i][CUCKOO_BUCKET_SLOTS - 1] != 0 ? CUCKOO_BUCKET_SLOTS :
-			block_bucket_load(fps[i]);
+		fps[i] = block->fps + candidate->slot[i];
+		load[i] = block_bucket_load(fps[i]);
 	}
 
-	if (cuckoo_unlikely(block_bucket_count(fps[0], fp[0]) +
-						block_bucket_count(fps[1], fp[1]) >=
+	if (cuckoo_unlikely(block_bucket_count(fps[0], candidate->fp[0]) +
+						block_bucket_count(fps[1], candidate->fp[1]) >=
 						table->max_copies))
 		return CUCKOO_SATURATED;
 
 	choice = load[1] < load[0];
 	if (cuckoo_likely(load[choice] < CUCKOO_BUCKET_SLOTS))
 	{
-		fps[choice][load[choice]] = fp[choice];
+		fps[choice][load[choice]] = candidate->fp[choice];
 		table->nentries++;
 	}
 	else
@@ -179,6 +206,58 @@ block_start(Block *block, uint64_t number)
 		   sizeof(uint32_t));
 }
 
+/* The superblock that a key belongs to: as many first bits as there are. */
+static inline uint64_t
+key_block(const CuckooFilter *table, uint64_t key)
+{
+	const int	q = table->geometry.index_bits;
+
+	return q <= CUCKOO_SUPERBLOCK_BITS ? 0 :
+		key >> (64 - (q - CUCKOO_SUPERBLOCK_BITS));
+}
+
+/*
+ * fill_block
+ *		Place the first of some keys, all that are in the block begun.
+ *
+ * Where they can stand is found for a few of them at a time, and the memory
+ * there asked for, before the first of these is placed.
+ *
+ * *nkeys is set to their number.
+ */
+static CuckooStatus
+fill_block(Block *block, CuckooFilter *table, const uint64_t *keys,
+		   size_t *nkeys)
+{
+	const size_t nall = *nkeys;
+	size_t		nplaced = 0;
+
+	while (nplaced < nall && key_block(table, keys[nplaced]) == block->number)
+	{
+		Candidate	candidates[FIND_BATCH];
+		size_t		nfound = 0;
+
+		while (nfound < FIND_BATCH && nplaced + nfound < nall &&
+			   key_block(table, keys[nplaced + nfound]) == block->number)
+		{
+			block_find(block, table,
+					   cuckoo_build_key_hash(keys[nplaced + nfound]),
+					   &candidates[nfound]);
+			nfound++;
+		}
+		for (size_t i = 0; i < nfound; i++)
+		{
+			if (block_add(block, table,
+						  cuckoo_build_key_hash(keys[nplaced + i]),
+						  &candidates[i]) == CUCKOO_NO_ROOM)
+				return CUCKOO_NO_ROOM;
+		}
+		nplaced += nfound;
+	}
+	*nkeys = nplaced;
+	return CUCKOO_OK;
+}
+
 /*
  * fill_blocks
  *		Place the hashes of a source in an empty table, block by block.
@@ -187,28 +266,30 @@ static CuckooStatus
 fill_blocks(Block *block, CuckooFilter *table, const CuckooKeySource *source,
 			const CuckooHost *host)
 {
-	const int	q = table->geometry.index_bits;
 	uint64_t	keys[KEY_BATCH];
 	size_t		nkeys;
 
 	block_start(block, 0);
 	while ((nkeys = source->next(source->context, keys, KEY_BATCH)) > 0)
 	{
-		cuckoo_poll(host);
-		for (size_t i = 0; i < nkeys; i++)
-		{
-			const uint64_t number = q <= CUCKOO_SUPERBLOCK_BITS ? 0 :
-				keys[i] >> (64 - (q - CUCKOO_SUPERBLOCK_BITS));
+		size_t		nplaced = 0;
 
-			if (cuckoo_unlikely(number != block->number))
+		cuckoo_poll(host);
+		while (nplaced < nkeys)
+		{
+			const uint64_t number = key_block(table, keys[nplaced]);
+			size_t		nfilled = nkeys - nplaced;
+
+			if (number != block->number)
 			{
 				if (block_finish(block, table) != CUCKOO_OK)
 					return CUCKOO_NO_ROOM;
 				block_start(block, number);
 			}
-			if (block_add(block, table, cuckoo_build_key_hash(keys[i])) ==
-				CUCKOO_NO_ROOM)
+			if (fill_block(block, table, keys + nplaced,
+						   &nfilled) != CUCKOO_OK)
 				return CUCKOO_NO_ROOM;
+			nplaced += nfilled;
 		}
 	}
 	return block_finish(block, table);
