@@ -14,6 +14,7 @@ CORE_OBJS = \
 	src/core/cuckoo_geometry.o \
 	src/core/cuckoo_hash.o \
 	src/core/cuckoo_image.o \
+	src/core/cuckoo_keys.o \
 	src/core/cuckoo_list.o \
 	src/core/cuckoo_merge.o \
 	src/core/cuckoo_set.o \
@@ -44,6 +45,7 @@ CORE_HEADERS = \
 	src/core/cuckoo_geometry.h \
 	src/core/cuckoo_hash.h \
 	src/core/cuckoo_image.h \
+	src/core/cuckoo_keys.h \
 	src/core/cuckoo_list.h \
 	src/core/cuckoo_merge.h \
 	src/core/cuckoo_set.h \

@@ -10,45 +10,30 @@
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "cuckoo_collect.h"
 #include "pg_compat.h"
 
 /*
- * There can be one collector for each of very many groups, so it starts small,
- * and as a sorted array, which can be filled: one home for all keys.  Sizes
- * are powers of two, as the server's allocator would make them anyway.
+ * There can be one collector for each of very many groups, so its run starts
+ * small.  Sizes are powers of two, as the server's allocator would make them
+ * anyway.
  */
-#define INITIAL_SLOTS	16
-#define MAX_ARRAY_SLOTS	128
+#define INITIAL_KEYS	16
 
-/*
- * With as many slots as this (512 KB), keys wait in a batch until the memory
- * of all of their homes has been asked for.
- */
-#define PENDING_SLOTS	65536
-#define PENDING_KEYS	64
+/* The most keys in a single run: what fits a second-level cache. */
+#define MAX_WHOLE_KEYS	16384
 
-/*
- * Slots in use without a free one between.  Hashes that were not chosen for it
- * never get near; ones that were would make each insert as slow as that.
- */
-#define MAX_RUN			4096
+/* A run grows unless a quarter of it is free once it has been sorted. */
+#define max_sorted(room) ((room) - (room) / 4)
+
+/* So few keys are sorted on the stack. */
+#define STACK_KEYS		128
 
 /* Keys handled between two checks for interrupts. */
 #define POLL_KEYS		65536
-
-/* Homes among so many slots; those behind are for what shifts there. */
-#define homes_of(nslots) \
-	((nslots) <= MAX_ARRAY_SLOTS ? 1 : (nslots) - (nslots) / 16)
-
-/*
- * Keys that so many slots have room for: all but the last of an array, else
- * thirteen of sixteen homes, so that probes stay short.
- */
-#define capacity_of(nslots) \
-	((nslots) <= MAX_ARRAY_SLOTS ? (nslots) - 1 : homes_of(nslots) / 16 * 13)
 
 /*
  * cuckoo_collector_init
@@ -64,142 +49,87 @@ cuckoo_collector_init(CuckooCollector *collector, MemoryContext context,
 	collector->may_spill = may_spill;
 }
 
-static uint64 *
-allocate_slots(CuckooCollector *collector, size_t nslots)
+/* The run that a key belongs to. */
+static inline CuckooRun *
+run_of(CuckooCollector *collector, uint64 key)
 {
-	return MemoryContextAllocExtended(collector->context,
-									  nslots * sizeof(uint64),
-									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	return collector->parts == NULL ? &collector->whole :
+		&collector->parts[cuckoo_key_part(key)];
 }
 
-/* Where a key stands if no other one is in the way. */
-static inline size_t
-home_slot(const CuckooCollector *collector, uint64 key)
+static inline int
+count_runs(const CuckooCollector *collector)
 {
-	return (size_t) (((key >> 32) * collector->nhomes) >> 32);
+	return collector->parts == NULL ? 1 : CUCKOO_KEY_PARTS;
+}
+
+static inline CuckooRun *
+get_run(CuckooCollector *collector, int run)
+{
+	return collector->parts == NULL ? &collector->whole :
+		&collector->parts[run];
 }
 
 /*
- * extend_tail
- *		More slots behind the last one, which is in use.
+ * resize_run
+ *		Give a run room for so many keys.
  */
 static void
-extend_tail(CuckooCollector *collector)
+resize_run(CuckooCollector *collector, CuckooRun *run, size_t room)
 {
-	const size_t nslots = collector->nslots + collector->nslots / 8 + 16;
+	if (run->keys == NULL)
+		run->keys = MemoryContextAllocHuge(collector->context,
+										   room * sizeof(uint64));
+	else
+		run->keys = repalloc_huge(run->keys, room * sizeof(uint64));
+	collector->room += room - run->room;
+	run->room = room;
+}
 
-	collector->slots = repalloc_huge(collector->slots,
-									 nslots * sizeof(uint64));
-	memset(collector->slots + collector->nslots, 0,
-		   (nslots - collector->nslots) * sizeof(uint64));
-	collector->nslots = nslots;
+static void
+release_scratch(CuckooCollector *collector)
+{
+	if (collector->scratch != NULL)
+		pfree(collector->scratch);
+	collector->scratch = NULL;
+	collector->scratch_room = 0;
 }
 
 /*
- * resize
- *		Move all keys to another number of slots, a power of two.
+ * sort_run
+ *		Sort what a run has, and drop what there is too often.
+ *
+ * The memory to sort in is kept if there are parts, small next to all of them.
  */
 static void
-resize(CuckooCollector *collector, size_t nslots)
+sort_run(CuckooCollector *collector, CuckooRun *run)
 {
-	uint64	   *const old_slots = collector->slots;
-	const size_t old_nslots = collector->nslots;
-	size_t		next = 0;
+	uint64	   *const more = run->keys + run->nsorted;
+	const size_t nmore = run->nkeys - run->nsorted;
+	uint64		on_stack[STACK_KEYS];
+	uint64	   *sorted = on_stack;
 
-	collector->nhomes = homes_of(nslots);
-	collector->nslots = nslots;
-	collector->capacity = capacity_of(nslots);
-	collector->slots = allocate_slots(collector, nslots);
-
-	for (size_t i = 0; i < old_nslots; i++)
+	if (nmore == 0)
+		return;
+	if (nmore > STACK_KEYS)
 	{
-		const uint64 key = old_slots[i];
-
-		if (key == 0)
-			continue;
-		next = Max(next, home_slot(collector, key));
-		if (next + 1 >= collector->nslots)
-			extend_tail(collector);
-		collector->slots[next++] = key;
-	}
-	if (old_slots != NULL)
-		pfree(old_slots);
-	if (nslots >= PENDING_SLOTS && collector->pending == NULL)
-		collector->pending =
-			MemoryContextAlloc(collector->context,
-							   PENDING_KEYS * sizeof(uint64));
-}
-
-/*
- * find_in_array
- *		The first slot of a sorted array whose key is not below the given one.
- */
-static size_t
-find_in_array(const CuckooCollector *collector, uint64 key)
-{
-	size_t		low = 0;
-	size_t		high = collector->nkeys;
-
-	while (low < high)
-	{
-		const size_t middle = (low + high) / 2;
-
-		if (collector->slots[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
- * insert
- *		Insert a key where it belongs, unless there are enough of it.
- */
-static void
-insert(CuckooCollector *collector, uint64 key)
-{
-	uint64	   *const slots = collector->slots;
-	const bool	is_array = collector->nhomes == 1;
-	const size_t home = is_array ? 0 : home_slot(collector, key);
-	size_t		slot = is_array ? find_in_array(collector, key) : home;
-	size_t		end;
-	int			nequal = 0;
-
-	while (slots[slot] != 0 && slots[slot] < key)
-		slot++;
-	while (slots[slot] == key)
-	{
-		if (++nequal == collector->max_equal)
-			return;
-		slot++;
+		if (nmore > collector->scratch_room)
+		{
+			release_scratch(collector);
+			collector->scratch =
+				MemoryContextAllocHuge(collector->context,
+									   nmore * sizeof(uint64));
+			collector->scratch_room = nmore;
+		}
+		sorted = collector->scratch;
 	}
 
-	end = is_array ? collector->nkeys : slot;
-	while (slots[end] != 0)
-		end++;
-	memmove(slots + slot + 1, slots + slot, (end - slot) * sizeof(uint64));
-	slots[slot] = key;
-	collector->nkeys++;
-	if (end + 1 == collector->nslots)
-		extend_tail(collector);
-	if (unlikely(end - home > MAX_RUN))
-		collector->is_crowded = true;
-}
-
-/*
- * insert_pending
- *		Insert the keys that wait, after asking for the memory of all.
- */
-static void
-insert_pending(CuckooCollector *collector)
-{
-	for (int i = 0; i < collector->npending; i++)
-		cuckoo_prefetch(collector->slots +
-						home_slot(collector, collector->pending[i]));
-	for (int i = 0; i < collector->npending; i++)
-		insert(collector, collector->pending[i]);
-	collector->npending = 0;
+	cuckoo_keys_sort(more, sorted, nmore, collector->parts != NULL);
+	run->nkeys = cuckoo_keys_merge(run->keys, run->nsorted, sorted, nmore,
+								   collector->max_equal);
+	run->nsorted = run->nkeys;
+	if (collector->parts == NULL)
+		release_scratch(collector);
 }
 
 /*
@@ -216,13 +146,12 @@ put_sort(CuckooCollector *collector, uint64 key)
 }
 
 /*
- * spill
- *		Move all keys to the tuplesort.
+ * spill_run
+ *		Move the keys of a run to the tuplesort.
  */
 static void
-spill(CuckooCollector *collector)
+spill_run(CuckooCollector *collector, CuckooRun *run)
 {
-	insert_pending(collector);
 	if (collector->sort == NULL)
 	{
 		const MemoryContext old = MemoryContextSwitchTo(collector->context);
@@ -232,78 +161,120 @@ spill(CuckooCollector *collector)
 												NULL, TUPLESORT_RANDOMACCESS);
 		MemoryContextSwitchTo(old);
 	}
-	for (size_t i = 0; i < collector->nslots; i++)
+	for (size_t i = 0; i < run->nkeys; i++)
 	{
-		const uint64 key = collector->slots[i];
-
 		if (i % POLL_KEYS == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (key != 0)
-			put_sort(collector, key);
+		put_sort(collector, run->keys[i]);
 	}
-	if (collector->slots != NULL)
-		memset(collector->slots, 0, collector->nslots * sizeof(uint64));
-	collector->nkeys = 0;
-	collector->is_crowded = false;
+	run->nkeys = 0;
+	run->nsorted = 0;
+}
+
+/* May all runs together have room for so many keys? */
+static bool
+may_have_room(const CuckooCollector *collector, size_t nkeys)
+{
+	return !collector->may_spill ||
+		nkeys <= (size_t) work_mem * 1024 / sizeof(uint64);
 }
 
 /*
- * make_room
- *		See to it that there is room for so many keys: grow, or spill.
+ * fit_run
+ *		See to it that a run has room for so many keys.
  *
- * Returns false if that is more than may be kept in memory; no key is then.
+ * Returns false if that is more than may be kept in memory.
  */
 static bool
-make_room(CuckooCollector *collector, uint64 nkeys)
+fit_run(CuckooCollector *collector, CuckooRun *run, size_t nkeys)
 {
-	size_t		nslots = INITIAL_SLOTS;
+	size_t		room = Max(run->room, INITIAL_KEYS);
 
-	CHECK_FOR_INTERRUPTS();
-	if (nkeys <= collector->capacity)
+	while (room < nkeys)
+		room *= 2;
+	if (room == run->room)
 		return true;
-	while (nkeys > capacity_of(nslots))
-		nslots *= 2;
-	if (collector->may_spill &&
-		nslots * sizeof(uint64) > (size_t) work_mem * 1024)
-	{
-		spill(collector);
+	if (room > INITIAL_KEYS &&
+		!may_have_room(collector, collector->room - run->room + room))
 		return false;
-	}
-	resize(collector, nslots);
+	resize_run(collector, run, room);
 	return true;
 }
 
 /*
+ * make_parts
+ *		Make one run for each part of the only one, which is sorted.
+ *
+ * Returns false if memory does not allow it.
+ */
+static bool
+make_parts(CuckooCollector *collector)
+{
+	const CuckooRun whole = collector->whole;
+	size_t		begin = 0;
+
+	if (!may_have_room(collector, whole.room * 4))
+		return false;
+	collector->parts =
+		MemoryContextAllocZero(collector->context,
+							   CUCKOO_KEY_PARTS * sizeof(CuckooRun));
+	collector->room = 0;
+	for (int part = 0; part < CUCKOO_KEY_PARTS; part++)
+	{
+		CuckooRun  *const run = &collector->parts[part];
+		size_t		end = begin;
+
+		while (end < whole.nkeys && cuckoo_key_part(whole.keys[end]) == part)
+			end++;
+		run->nkeys = end - begin;
+		run->nsorted = run->nkeys;
+		resize_run(collector, run,
+				   pg_nextpower2_64(Max(run->nkeys * 2, INITIAL_KEYS)));
+		memcpy(run->keys, whole.keys + begin, run->nkeys * sizeof(uint64));
+		begin = end;
+	}
+	if (whole.keys != NULL)
+		pfree(whole.keys);
+	memset(&collector->whole, 0, sizeof(CuckooRun));
+	return true;
+}
+
+/*
+ * make_room
+ *		See to it that there is room for the given key.
+ *
+ * Returns the run it belongs to then.
+ */
+static CuckooRun *
+make_room(CuckooCollector *collector, uint64 key)
+{
+	CuckooRun  *run = run_of(collector, key);
+
+	CHECK_FOR_INTERRUPTS();
+	sort_run(collector, run);
+	if (run->nkeys < run->room && run->nkeys <= max_sorted(run->room))
+		return run;
+
+	if (collector->parts == NULL && run->room >= MAX_WHOLE_KEYS &&
+		make_parts(collector))
+		return make_room(collector, key);
+	if (!fit_run(collector, run, run->room + 1))
+		spill_run(collector, run);
+	return run;
+}
+
+/*
  * add_key
- *		Add a key, at once or soon.
+ *		Add a key.
  */
 static inline void
 add_key(CuckooCollector *collector, uint64 key)
 {
-	if (unlikely(key == 0))
-	{
-		if (collector->nzeros < collector->max_equal)
-			collector->nzeros++;
-		return;
-	}
+	CuckooRun  *run = run_of(collector, key);
 
-	if (unlikely(collector->is_crowded) && collector->may_spill)
-		spill(collector);
-	if (unlikely(collector->nkeys + collector->npending >=
-				 collector->capacity))
-	{
-		insert_pending(collector);
-		make_room(collector, collector->nkeys + 1);
-	}
-
-	if (collector->pending == NULL)
-		insert(collector, key);
-	else
-	{
-		collector->pending[collector->npending++] = key;
-		if (collector->npending == PENDING_KEYS)
-			insert_pending(collector);
-	}
+	if (unlikely(run->nkeys == run->room))
+		run = make_room(collector, key);
+	run->keys[run->nkeys++] = key;
 }
 
 /*
@@ -314,41 +285,87 @@ void
 cuckoo_collector_add(CuckooCollector *collector, uint64 hash)
 {
 	Assert(!collector->is_sorted);
-	Assert(collector->nhomes > 0 || collector->slots == NULL);
 	add_key(collector, cuckoo_build_key(hash));
 }
 
 /*
- * cuckoo_collector_add_from
- *		Add all that another collector has.
- *
- * Its keys come in ascending order.  Where there is a home for each already,
- * that is as quick as can be; but in slots that have yet to grow, all of them
- * would crowd in front.  So there is room for all, or they do not stop there
- * on their way to the tuplesort.
+ * add_sorted
+ *		Add keys of one run of the collector, sorted as they are.
  */
-void
-cuckoo_collector_add_from(CuckooCollector *collector, CuckooCollector *from)
+static void
+add_sorted(CuckooCollector *collector, CuckooRun *run,
+		   const uint64 *keys, size_t nkeys)
+{
+	sort_run(collector, run);
+	if (fit_run(collector, run, run->nkeys + nkeys))
+	{
+		run->nkeys = cuckoo_keys_merge(run->keys, run->nkeys, keys, nkeys,
+									   collector->max_equal);
+		run->nsorted = run->nkeys;
+	}
+	else
+	{
+		for (size_t i = 0; i < nkeys; i++)
+			add_key(collector, keys[i]);
+	}
+}
+
+/*
+ * add_spilled
+ *		Add all that a collector which has spilled has.
+ */
+static void
+add_spilled(CuckooCollector *collector, CuckooCollector *from)
 {
 	CuckooCollectorReader reader;
 	const CuckooKeySource source = cuckoo_collector_source(&reader, from);
 	uint64		keys[1024];
 	size_t		nkeys;
-	bool		in_memory;
 
-	insert_pending(collector);
-	in_memory = make_room(collector, collector->nkeys +
-						  cuckoo_collector_count(from));
 	source.rewind(source.context);
 	while ((nkeys = source.next(source.context, keys, lengthof(keys))) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (size_t i = 0; i < nkeys; i++)
+			add_key(collector, keys[i]);
+	}
+}
+
+/*
+ * cuckoo_collector_add_from
+ *		Add all that another collector has.
+ */
+void
+cuckoo_collector_add_from(CuckooCollector *collector, CuckooCollector *from)
+{
+	if (from->sort != NULL)
+	{
+		add_spilled(collector, from);
+		return;
+	}
+
+	if (collector->parts == NULL &&
+		collector->whole.nkeys + cuckoo_collector_count(from) > MAX_WHOLE_KEYS)
+	{
+		sort_run(collector, &collector->whole);
+		make_parts(collector);
+	}
+	for (int i = 0; i < count_runs(from); i++)
+	{
+		CuckooRun  *const run = get_run(from, i);
+		size_t		begin = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		sort_run(from, run);
+		while (begin < run->nkeys)
 		{
-			if (in_memory || keys[i] == 0)
-				add_key(collector, keys[i]);
-			else
-				put_sort(collector, keys[i]);
+			CuckooRun  *const to = run_of(collector, run->keys[begin]);
+			size_t		end = begin + 1;
+
+			while (end < run->nkeys && run_of(collector, run->keys[end]) == to)
+				end++;
+			add_sorted(collector, to, run->keys + begin, end - begin);
+			begin = end;
 		}
 	}
 }
@@ -364,10 +381,11 @@ bool
 cuckoo_collector_load(CuckooCollector *collector, const void *keys,
 					  uint64 nkeys)
 {
+	CuckooRun  *const run = &collector->whole;
 	uint64		last = 0;
 	int			nequal = 0;
 
-	collector->slots = allocate_slots(collector, Max(nkeys, 1));
+	resize_run(collector, run, Max(nkeys, 1));
 	for (uint64 i = 0; i < nkeys; i++)
 	{
 		const uint64 key =
@@ -375,16 +393,14 @@ cuckoo_collector_load(CuckooCollector *collector, const void *keys,
 
 		if (i % POLL_KEYS == 0)
 			CHECK_FOR_INTERRUPTS();
-		nequal = key == last && i > 0 ? nequal + 1 : 1;
+		nequal = key == last ? nequal + 1 : 1;
 		if (key < last || nequal > collector->max_equal)
 			return false;
 		last = key;
-		if (key == 0)
-			collector->nzeros++;
-		else
-			collector->slots[collector->nkeys++] = key;
+		run->keys[i] = key;
 	}
-	collector->nslots = collector->nkeys;
+	run->nkeys = nkeys;
+	run->nsorted = nkeys;
 	return true;
 }
 
@@ -397,10 +413,15 @@ finish_sort(CuckooCollector *collector)
 {
 	if (collector->is_sorted)
 		return;
-	spill(collector);
-	if (collector->slots != NULL)
-		pfree(collector->slots);
-	collector->slots = NULL;
+	for (int i = 0; i < count_runs(collector); i++)
+	{
+		CuckooRun  *const run = get_run(collector, i);
+
+		spill_run(collector, run);
+		if (run->keys != NULL)
+			pfree(run->keys);
+		memset(run, 0, sizeof(*run));
+	}
 	tuplesort_performsort(collector->sort);
 	collector->is_sorted = true;
 }
@@ -411,8 +432,8 @@ reader_rewind(void *context)
 {
 	CuckooCollectorReader *const reader = context;
 
-	reader->slot = 0;
-	reader->nzeros = reader->collector->nzeros;
+	reader->run = 0;
+	reader->position = 0;
 	reader->nequal = 0;
 	if (reader->collector->sort != NULL)
 		tuplesort_rescan(reader->collector->sort);
@@ -452,28 +473,31 @@ next_sorted(CuckooCollectorReader *reader, uint64 *keys, size_t room)
 	return nkeys;
 }
 
-/* The next keys, zeros first. */
+/* The next keys. */
 static size_t
 reader_next(void *context, uint64 *keys, size_t room)
 {
 	CuckooCollectorReader *const reader = context;
-	const CuckooCollector *const collector = reader->collector;
+	CuckooCollector *const collector = reader->collector;
 	size_t		nkeys = 0;
 
-	while (nkeys < room && reader->nzeros > 0)
-	{
-		keys[nkeys++] = 0;
-		reader->nzeros--;
-	}
 	if (collector->sort != NULL)
-		return nkeys + next_sorted(reader, keys + nkeys, room - nkeys);
+		return next_sorted(reader, keys, room);
 
-	while (nkeys < room && reader->slot < collector->nslots)
+	while (nkeys < room && reader->run < count_runs(collector))
 	{
-		const uint64 key = collector->slots[reader->slot++];
+		const CuckooRun *const run = get_run(collector, reader->run);
+		const size_t ncopied = Min(room - nkeys, run->nkeys - reader->position);
 
-		keys[nkeys] = key;
-		nkeys += key != 0;
+		memcpy(keys + nkeys, run->keys + reader->position,
+			   ncopied * sizeof(uint64));
+		nkeys += ncopied;
+		reader->position += ncopied;
+		if (reader->position == run->nkeys)
+		{
+			reader->run++;
+			reader->position = 0;
+		}
 	}
 	return nkeys;
 }
@@ -493,7 +517,13 @@ cuckoo_collector_source(CuckooCollectorReader *reader,
 	if (collector->sort != NULL)
 		finish_sort(collector);
 	else
-		insert_pending(collector);
+	{
+		for (int i = 0; i < count_runs(collector); i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			sort_run(collector, get_run(collector, i));
+		}
+	}
 	reader->collector = collector;
 	return source;
 }
@@ -512,7 +542,11 @@ cuckoo_collector_count(CuckooCollector *collector)
 	size_t		nkeys;
 
 	if (collector->sort == NULL)
-		return collector->nkeys + collector->nzeros;
+	{
+		for (int i = 0; i < count_runs(collector); i++)
+			count += get_run(collector, i)->nkeys;
+		return count;
+	}
 
 	source.rewind(source.context);
 	while ((nkeys = source.next(source.context, keys, lengthof(keys))) > 0)

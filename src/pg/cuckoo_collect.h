@@ -13,15 +13,27 @@
 #include "utils/tuplesort.h"
 
 #include "../core/cuckoo_build.h"
+#include "../core/cuckoo_keys.h"
+
+/*
+ * An array of keys: sorted ones, of which there are not too many equal, and
+ * behind them what has come since, as it came.
+ */
+typedef struct CuckooRun
+{
+	uint64	   *keys;
+	size_t		nsorted;
+	size_t		nkeys;
+	size_t		room;			/* for so many keys */
+} CuckooRun;
 
 /*
  * A set, or if max_equal is above 1 a multiset, of 64-bit keys.
  *
- * Keys are hashes turned by cuckoo_build_key(), and so are spread evenly.  A
- * key's home is its share of the range of all keys times the number of home
- * slots; it stands there or behind, after all smaller keys: linear probing
- * that keeps the slots in ascending order (Amble and Knuth, "Ordered Hash
- * Tables", 1974).  Reading them out is a walk over the array, with no sort.
+ * Keys are hashes turned by cuckoo_build_key(), and so are spread evenly.
+ * They are appended to a run, which is sorted when it is full: then it loses
+ * what is there too often, and grows if that is not enough.  Many keys make
+ * one run for each cuckoo_key_part(), of which one at a time fits the cache.
  *
  * Memory follows the number of different keys.  Once that exceeds work_mem,
  * keys go to a tuplesort, which writes them to disk and has as much again.
@@ -32,16 +44,12 @@ typedef struct CuckooCollector
 	int			max_equal;		/* equal keys kept, 1 to CUCKOO_MAX_COPIES */
 	bool		may_spill;		/* else memory is the only limit */
 
-	uint64	   *slots;			/* 0 is a free slot; the last always is */
-	size_t		nhomes;			/* 1 in a sorted array, 0 if only to be read */
-	size_t		nslots;			/* nhomes and some behind */
-	size_t		capacity;		/* keys to have in slots at most */
-	size_t		nkeys;			/* in slots */
-	int			nzeros;			/* keys that are 0, kept apart */
-	bool		is_crowded;		/* keys were chosen to have one home: spill */
+	CuckooRun	whole;			/* the only run, until there are parts */
+	CuckooRun  *parts;			/* CUCKOO_KEY_PARTS of them, or NULL */
+	size_t		room;			/* of all runs together */
 
-	uint64	   *pending;		/* keys to insert next, once slots is large */
-	int			npending;
+	uint64	   *scratch;		/* to sort a part in */
+	size_t		scratch_room;
 
 	Tuplesortstate *sort;		/* keys spilled, or NULL */
 	bool		is_sorted;		/* reading has begun: no more can be spilled */
@@ -65,8 +73,8 @@ extern void cuckoo_collector_end(CuckooCollector *collector);
 typedef struct CuckooCollectorReader
 {
 	CuckooCollector *collector;
-	size_t		slot;			/* next one to look at */
-	int			nzeros;			/* zeros still to give */
+	int			run;			/* the one being read */
+	size_t		position;		/* of the next key in it */
 	uint64		last;			/* of a tuplesort: the key read last, */
 	int			nequal;			/* and how often */
 } CuckooCollectorReader;

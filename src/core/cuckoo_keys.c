@@ -1,0 +1,207 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_keys.c
+ *		Sorting and merging 64-bit keys.
+ *
+ * The keys are hashes, which nearly always are spread evenly: then their first
+ * bits tell where each belongs but for a few places.  Ones that were chosen
+ * not to be are sorted digit by digit, so that the time is linear whatever
+ * they are.
+ *
+ * Reference: Knuth, The Art of Computer Programming 3, sections 5.2.1
+ * (straight insertion, distribution counting) and 5.2.5 (radix sorting).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <string.h>
+
+#include "cuckoo_keys.h"
+
+/* So few keys are sorted by insertion at once. */
+#define MAX_INSERTION_KEYS	24
+
+/* The counters of so many groups stay in the first two caches. */
+#define MAX_GROUP_BITS		12
+
+/*
+ * What a key may have to pass on average within its group, before digits are
+ * the faster way.
+ */
+#define MAX_PASSED_KEYS		64
+
+#define DIGIT_BITS			8
+#define NDIGITS				(64 / DIGIT_BITS)
+
+static inline size_t
+digit_of(uint64_t key, int digit)
+{
+	return key >> (digit * DIGIT_BITS) & cuckoo_low_bits(DIGIT_BITS);
+}
+
+/*
+ * sort_by_insertion
+ *		Sort keys that are near their places.
+ */
+static void
+sort_by_insertion(uint64_t *keys, size_t nkeys)
+{
+	for (size_t i = 1; i < nkeys; i++)
+	{
+		const uint64_t key = keys[i];
+		size_t		place = i;
+
+		for (; place > 0 && keys[place - 1] > key; place--)
+			keys[place] = keys[place - 1];
+		keys[place] = key;
+	}
+}
+
+/*
+ * sort_by_digits
+ *		Sort any keys, in place, with room for as many as help.
+ *
+ * From the last digit to the first; one that all keys have in common is
+ * passed over.
+ */
+static void
+sort_by_digits(uint64_t *keys, uint64_t *help, size_t nkeys)
+{
+	uint64_t   *from = keys;
+	uint64_t   *to = help;
+
+	for (int digit = 0; digit < NDIGITS; digit++)
+	{
+		size_t		ends[1 << DIGIT_BITS] = {0};
+		size_t		place = 0;
+		uint64_t   *const swap = from;
+
+		for (size_t i = 0; i < nkeys; i++)
+			ends[digit_of(from[i], digit)]++;
+		if (ends[digit_of(from[0], digit)] == nkeys)
+			continue;
+
+		for (size_t i = 0; i < 1 << DIGIT_BITS; i++)
+		{
+			const size_t count = ends[i];
+
+			ends[i] = place;
+			place += count;
+		}
+		for (size_t i = 0; i < nkeys; i++)
+			to[ends[digit_of(from[i], digit)]++] = from[i];
+		from = to;
+		to = swap;
+	}
+	if (from != keys)
+		memcpy(keys, from, nkeys * sizeof(uint64_t));
+}
+
+/*
+ * distribute
+ *		Put each key into another array, within its group.
+ *
+ * A group is what has the same first bits, after the first_bit that all have
+ * in common.  Returns false, with nothing done, if the keys are so uneven that
+ * sorting the groups by insertion would be slow.
+ */
+static bool
+distribute(const uint64_t *keys, uint64_t *sorted, size_t nkeys,
+		   int first_bit)
+{
+	size_t		ends[1 << MAX_GROUP_BITS];
+	int			group_bits = 1;
+	int			shift;
+	size_t		place = 0;
+	uint64_t	npassed = 0;
+
+	/* two to four keys in each, if there are counters for so many groups */
+	while (group_bits < MAX_GROUP_BITS && nkeys >> (group_bits + 2) > 0)
+		group_bits++;
+	shift = 64 - first_bit - group_bits;
+
+	memset(ends, 0, sizeof(ends[0]) << group_bits);
+	for (size_t i = 0; i < nkeys; i++)
+		ends[keys[i] >> shift & cuckoo_low_bits(group_bits)]++;
+	for (size_t i = 0; i < (size_t) 1 << group_bits; i++)
+	{
+		const size_t count = ends[i];
+
+		npassed += (uint64_t) count * count;
+		ends[i] = place;
+		place += count;
+	}
+	if (npassed / MAX_PASSED_KEYS > nkeys)
+		return false;
+
+	for (size_t i = 0; i < nkeys; i++)
+		sorted[ends[keys[i] >> shift & cuckoo_low_bits(group_bits)]++] =
+			keys[i];
+	return true;
+}
+
+/*
+ * cuckoo_keys_sort
+ *		Sort keys into another array.
+ *
+ * What is in keys is lost.  With are_of_one_part all have the same
+ * cuckoo_key_part(), so that it is no use to tell them apart by that.
+ */
+void
+cuckoo_keys_sort(uint64_t *keys, uint64_t *sorted, size_t nkeys,
+				 bool are_of_one_part)
+{
+	const int	first_bit = are_of_one_part ? CUCKOO_KEY_PART_BITS : 0;
+
+	if (nkeys <= MAX_INSERTION_KEYS)
+	{
+		memcpy(sorted, keys, nkeys * sizeof(uint64_t));
+		sort_by_insertion(sorted, nkeys);
+	}
+	else if (distribute(keys, sorted, nkeys, first_bit))
+		sort_by_insertion(sorted, nkeys);
+	else
+	{
+		memcpy(sorted, keys, nkeys * sizeof(uint64_t));
+		sort_by_digits(sorted, keys, nkeys);
+	}
+}
+
+/*
+ * cuckoo_keys_merge
+ *		Merge sorted keys into an array of sorted keys.
+ *
+ * keys has room for nkeys + nmore.  Of equal ones at most max_equal are kept,
+ * as is the case in keys already.  Returns how many there are then.
+ *
+ * From the last to the first, so that nothing is written where something is
+ * still to be read; which array the next one comes from is not a branch, as
+ * that would go either way.
+ */
+size_t
+cuckoo_keys_merge(uint64_t *keys, size_t nkeys,
+				  const uint64_t *more, size_t nmore, int max_equal)
+{
+	const size_t end = nkeys + nmore;
+	size_t		free_end = end; /* of what has not been written */
+	uint64_t	last = 0;
+	int			nequal = 0;
+
+	while (nmore > 0 || (nkeys > 0 && keys[nkeys - 1] == last && nequal > 0))
+	{
+		bool		is_more = nkeys == 0;
+		uint64_t	key;
+
+		if (cuckoo_likely(nkeys > 0 && nmore > 0))
+			is_more = more[nmore - 1] > keys[nkeys - 1];
+		key = is_more ? more[nmore - 1] : keys[nkeys - 1];
+		nmore -= is_more;
+		nkeys -= !is_more;
+
+		nequal = nequal * (key == last) + 1;
+		last = key;
+		keys[free_end - 1] = key;
+		free_end -= nequal <= max_equal;
+	}
+	memmove(keys + nkeys, keys + free_end, (end - free_end) * sizeof(uint64_t));
+	return nkeys + (end - free_end);
+}

@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_keys.h
+ *		Sorting and merging 64-bit keys.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_KEYS_H
+#define CUCKOO_KEYS_H
+
+#include "cuckoo_bytes.h"
+
+/* Keys fall into so many parts by their first bits. */
+#define CUCKOO_KEY_PART_BITS	8
+#define CUCKOO_KEY_PARTS		(1 << CUCKOO_KEY_PART_BITS)
+
+/* The part of a key, 0 to CUCKOO_KEY_PARTS - 1: ascending, as the keys are. */
+static inline int
+cuckoo_key_part(uint64_t key)
+{
+	return (int) (key >> (64 - CUCKOO_KEY_PART_BITS));
+}
+
+extern void cuckoo_keys_sort(uint64_t *keys, uint64_t *sorted, size_t nkeys,
+							 bool are_of_one_part);
+extern size_t cuckoo_keys_merge(uint64_t *keys, size_t nkeys,
+								const uint64_t *more, size_t nmore,
+								int max_equal);
+
+#endif							/* CUCKOO_KEYS_H */
