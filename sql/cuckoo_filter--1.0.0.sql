@@ -396,9 +396,14 @@ CREATE FUNCTION cf_union_all_agg_transition(state cuckoofilter, filter cuckoofil
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50000;
 COMMENT ON FUNCTION cf_union_all_agg_transition(cuckoofilter, cuckoofilter) IS 'transition and combine function of cf_union_all_agg';
 
+CREATE FUNCTION cf_union_agg_final(state cuckoofilter) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50000;
+COMMENT ON FUNCTION cf_union_agg_final(cuckoofilter) IS 'final function of cf_union_agg and cf_union_all_agg';
+
 CREATE AGGREGATE cf_union_agg(filter cuckoofilter) (
 	SFUNC = cf_union_agg_transition,
 	STYPE = cuckoofilter,
+	FINALFUNC = cf_union_agg_final,
 	COMBINEFUNC = cf_union_agg_transition,
 	PARALLEL = SAFE
 );
@@ -407,6 +412,7 @@ COMMENT ON AGGREGATE cf_union_agg(cuckoofilter) IS 'cf_union() of all filters';
 CREATE AGGREGATE cf_union_all_agg(filter cuckoofilter) (
 	SFUNC = cf_union_all_agg_transition,
 	STYPE = cuckoofilter,
+	FINALFUNC = cf_union_agg_final,
 	COMBINEFUNC = cf_union_all_agg_transition,
 	PARALLEL = SAFE
 );

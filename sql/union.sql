@@ -277,6 +277,45 @@ SELECT count(*), bool_and(cf_contains_all(u, v)) AS holds FROM (SELECT day / 7, 
 RESET enable_hashagg;
 SELECT total, count(*), bool_and(sound(u)) AS sound, max(cf_count(u)) BETWEEN 1 AND 4850 AS entries FROM (SELECT grouping(g) AS total, cf_union_agg(f) AS u FROM daily GROUP BY ROLLUP (g)) s GROUP BY total ORDER BY total;
 
+-- large filters are merged many at a time, as far as work_mem allows: whatever
+-- that is, as one after the other would be, copies and mark included
+CREATE TABLE large AS
+	SELECT i, cf_bag_agg(v, 1000000) AS f FROM generate_series(1, 6) i, generate_series(i * 40000, i * 40000 + 69999) v GROUP BY i
+	UNION ALL SELECT 7, cf_add_all(cf_new(1000000), ARRAY(SELECT v % 30000 FROM generate_series(1, 90000) v))
+	UNION ALL SELECT 8, cf_agg(v, 1000000, 0.001) FROM generate_series(1, 1000) v
+	UNION ALL SELECT 9, cf_agg(v, 2000000, 0.01, 2) FROM generate_series(300001, 370000) v
+	UNION ALL SELECT 10, cf_agg(v, 1000000) FROM generate_series(1, 10) v;
+ANALYZE large;
+SELECT i, (cf_info(f)).form, (cf_info(f)).index_bits >= 8 AS superblocks FROM large ORDER BY i;
+CREATE FUNCTION fold(of int[], of_all boolean) RETURNS cuckoofilter LANGUAGE plpgsql AS $$
+DECLARE
+	result cuckoofilter;
+	filter cuckoofilter;
+BEGIN
+	FOR filter IN SELECT f FROM large WHERE i = ANY (of) ORDER BY i LOOP
+		result := CASE WHEN result IS NULL THEN filter WHEN of_all THEN cf_union_all(result, filter) ELSE cf_union(result, filter) END;
+	END LOOP;
+	RETURN result;
+END $$;
+CREATE TABLE fold AS SELECT n, of, fold(of, false) AS u, fold(of, true) AS a
+	FROM (VALUES (1, ARRAY[1, 2, 3, 4, 5, 6]), (2, ARRAY[1, 3, 5]), (3, ARRAY[1, 7]), (4, ARRAY[1, 2, 3, 7, 10]), (5, ARRAY[1, 2, 3, 4, 8]), (6, ARRAY[3, 4, 5, 6, 9])) v(n, of);
+CREATE TABLE aggregated (n int, memory text, u cuckoofilter, a cuckoofilter);
+SET work_mem = '64kB';
+INSERT INTO aggregated SELECT n, 'little', cf_union_agg(f ORDER BY i), cf_union_all_agg(f ORDER BY i) FROM fold JOIN large ON i = ANY (of) GROUP BY n;
+SET work_mem = '1MB';
+INSERT INTO aggregated SELECT n, 'some', cf_union_agg(f ORDER BY i), cf_union_all_agg(f ORDER BY i) FROM fold JOIN large ON i = ANY (of) GROUP BY n;
+SET work_mem = '1GB';
+INSERT INTO aggregated SELECT n, 'plenty', cf_union_agg(f ORDER BY i), cf_union_all_agg(f ORDER BY i DESC) FROM fold JOIN large ON i = ANY (of) GROUP BY n;
+RESET work_mem;
+SELECT n, count(*), bool_and(sound(x.u) AND sound(x.a)) AS sound, bool_and(cf_count(x.u) = cf_count(fold.u)) AS u, bool_and(cf_count(x.a) = cf_count(fold.a)) AS a,
+	bool_and((cf_info(x.u)).merged = (cf_info(fold.u)).merged) AS mark, bool_or((cf_info(x.u)).merged) AS merged, bool_or((cf_info(x.a)).merged) AS merged_all,
+	bool_and(((cf_info(x.u)).capacity, (cf_info(x.u)).prefix_bits, (cf_info(x.u)).max_copies) = ((cf_info(fold.u)).capacity, (cf_info(fold.u)).prefix_bits, (cf_info(fold.u)).max_copies)) AS header,
+	bool_and(cf_contains_each(x.u, v) = cf_contains_each(fold.u, v) AND cf_contains_each(x.a, v) = cf_contains_each(fold.a, v)) AS answers
+	FROM aggregated x JOIN fold USING (n), (SELECT ARRAY(SELECT generate_series(-20000, 400000)) AS v) v GROUP BY n ORDER BY n;
+SELECT n, bool_and(cf_count(x.u, v) = cf_count(fold.u, v) AND cf_count(x.a, v) = cf_count(fold.a, v)) AS copies FROM aggregated x JOIN fold USING (n), generate_series(1, 400000, 577) v GROUP BY n ORDER BY n;
+-- more than the capacity is refused by either way
+SELECT try('SELECT cf_union_agg(f) FROM (SELECT cf_agg(v + i * 60000, 100000) AS f FROM generate_series(1, 3) i, generate_series(1, 60000) v GROUP BY i) s');
+
 -- windows: the state goes on after it has been read, and no row's result
 -- changes afterwards
 CREATE TABLE running AS SELECT day, cf_union_agg(f) OVER w AS u, cf_union_all_agg(f) OVER w AS n, cf_union_agg(f) OVER (ORDER BY day ROWS 2 PRECEDING) AS last3, cf_union_all_agg(f) OVER (PARTITION BY g) AS whole, g

@@ -361,16 +361,16 @@ fill_table(CuckooFilter *table, const CuckooKeySource *source,
 }
 
 /*
- * build_table
- *		Make a table of the hashes of a source.
+ * cuckoo_build_table
+ *		Make a table of the hashes of a source, nkeys of them.
  *
- * The first one tried is the smallest that the sizing gives so many entries.
+ * filter has the header to give it, and becomes it.  The first one tried is the smallest that the sizing gives so many entries.
  * A table that does not take them all is filled anew after the remedy that an
  * add would choose: the next larger one, or the same with fewer copies.
  */
-static CuckooStatus
-build_table(CuckooFilter *filter, const CuckooKeySource *source,
-			uint64_t nkeys, const CuckooHost *host)
+CuckooStatus
+cuckoo_build_table(CuckooFilter *filter, const CuckooKeySource *source,
+				   uint64_t nkeys, const CuckooHost *host)
 {
 	/* beyond its capacity a filter does not grow: the last size is its own */
 	int			index_bits =
@@ -466,7 +466,7 @@ cuckoo_build(CuckooFilter *filter,
 	if (nkeys > filter->capacity ||
 		nkeys > cuckoo_set_list_limit(&filter->geometry))
 	{
-		status = build_table(filter, source, nkeys, host);
+		status = cuckoo_build_table(filter, source, nkeys, host);
 		if (status == CUCKOO_OK ||
 			nkeys > filter->capacity || nkeys > CUCKOO_MAX_LIST_ENTRIES)
 			return status;

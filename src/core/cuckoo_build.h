@@ -49,6 +49,10 @@ extern CuckooStatus cuckoo_build(CuckooFilter *filter,
 								 const CuckooParameters *parameters,
 								 const CuckooKeySource *source,
 								 uint64_t nkeys, const CuckooHost *host);
+extern CuckooStatus cuckoo_build_table(CuckooFilter *filter,
+									   const CuckooKeySource *source,
+									   uint64_t nkeys,
+									   const CuckooHost *host);
 extern CuckooStatus cuckoo_build_array(CuckooFilter *filter,
 									   const CuckooParameters *parameters,
 									   const uint64_t *keys, size_t nkeys,

@@ -88,6 +88,27 @@ cuckoo_alternate_address(CuckooAddress address, uint32_t ncolumns,
 }
 
 /*
+ * cuckoo_address_hash
+ *		A hash whose primary address this is.
+ *
+ * number becomes the lowest of the variable bits, below those of the prefix:
+ * it is less than 2^(CUCKOO_MAX_PREFIX_BITS - prefix_bits).
+ */
+static inline uint64_t
+cuckoo_address_hash(CuckooAddress address, uint32_t ncolumns, int prefix_bits,
+					uint64_t number)
+{
+	/* the smallest 16 bits that scale down to the column */
+	const uint64_t top =
+		(((uint64_t) address.column << 16) + ncolumns - 1) / ncolumns;
+	const uint64_t variable = address.prefix >> CUCKOO_PERM_BITS <<
+		(CUCKOO_MAX_PREFIX_BITS - prefix_bits) | number;
+
+	return top << 48 | variable << CUCKOO_PERM_BITS |
+		(address.prefix & cuckoo_low_bits(CUCKOO_PERM_BITS));
+}
+
+/*
  * cuckoo_prefix_cut
  *		A prefix without the last ncut of its variable bits.
  *

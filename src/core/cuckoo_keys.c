@@ -21,7 +21,7 @@
 #define MAX_INSERTION_KEYS	24
 
 /* The counters of so many groups stay in the first two caches. */
-#define MAX_GROUP_BITS		12
+#define MAX_GROUP_BITS		13
 
 /*
  * What a key may have to pass on average within its group, before digits are
@@ -108,11 +108,14 @@ static bool
 distribute(const uint64_t *keys, uint64_t *sorted, size_t nkeys,
 		   int first_bit)
 {
-	size_t		ends[1 << MAX_GROUP_BITS];
+	uint32_t	ends[1 << MAX_GROUP_BITS];
 	int			group_bits = 1;
 	int			shift;
-	size_t		place = 0;
+	uint32_t	place = 0;
 	uint64_t	npassed = 0;
+
+	if (nkeys > UINT32_MAX)
+		return false;
 
 	/* two to four keys in each, if there are counters for so many groups */
 	while (group_bits < MAX_GROUP_BITS && nkeys >> (group_bits + 2) > 0)
@@ -124,7 +127,7 @@ distribute(const uint64_t *keys, uint64_t *sorted, size_t nkeys,
 		ends[keys[i] >> shift & cuckoo_low_bits(group_bits)]++;
 	for (size_t i = 0; i < (size_t) 1 << group_bits; i++)
 	{
-		const size_t count = ends[i];
+		const uint32_t count = ends[i];
 
 		npassed += (uint64_t) count * count;
 		ends[i] = place;
@@ -167,6 +170,27 @@ cuckoo_keys_sort(uint64_t *keys, uint64_t *sorted, size_t nkeys,
 }
 
 /*
+ * The end of an array that is filled from there, with at most so many of each.
+ */
+typedef struct Tail
+{
+	uint64_t   *keys;
+	size_t		begin;			/* of what has been filled */
+	uint64_t	last;			/* the key put last, */
+	int			nequal;			/* and how often it came */
+	int			max_equal;
+} Tail;
+
+static inline void
+tail_put(Tail *tail, uint64_t key)
+{
+	tail->nequal = tail->nequal * (key == tail->last) + 1;
+	tail->last = key;
+	tail->keys[tail->begin - 1] = key;
+	tail->begin -= tail->nequal <= tail->max_equal;
+}
+
+/*
  * cuckoo_keys_merge
  *		Merge sorted keys into an array of sorted keys.
  *
@@ -182,26 +206,25 @@ cuckoo_keys_merge(uint64_t *keys, size_t nkeys,
 				  const uint64_t *more, size_t nmore, int max_equal)
 {
 	const size_t end = nkeys + nmore;
-	size_t		free_end = end; /* of what has not been written */
-	uint64_t	last = 0;
-	int			nequal = 0;
+	Tail		tail = {keys, end, 0, 0, max_equal};
+	size_t		nmerged;
 
-	while (nmore > 0 || (nkeys > 0 && keys[nkeys - 1] == last && nequal > 0))
+	while (nkeys > 0 && nmore > 0)
 	{
-		bool		is_more = nkeys == 0;
-		uint64_t	key;
+		const uint64_t key = keys[nkeys - 1];
+		const uint64_t other = more[nmore - 1];
+		const uint64_t is_other = 0 - (uint64_t) (other > key);
 
-		if (cuckoo_likely(nkeys > 0 && nmore > 0))
-			is_more = more[nmore - 1] > keys[nkeys - 1];
-		key = is_more ? more[nmore - 1] : keys[nkeys - 1];
-		nmore -= is_more;
-		nkeys -= !is_more;
-
-		nequal = nequal * (key == last) + 1;
-		last = key;
-		keys[free_end - 1] = key;
-		free_end -= nequal <= max_equal;
+		tail_put(&tail, (key & ~is_other) | (other & is_other));
+		nkeys -= 1 - (is_other & 1);
+		nmore -= is_other & 1;
 	}
-	memmove(keys + nkeys, keys + free_end, (end - free_end) * sizeof(uint64_t));
-	return nkeys + (end - free_end);
+	for (; nmore > 0; nmore--)
+		tail_put(&tail, more[nmore - 1]);
+	for (; nkeys > 0 && tail.nequal > 0 && keys[nkeys - 1] == tail.last; nkeys--)
+		tail_put(&tail, keys[nkeys - 1]);
+
+	nmerged = end - tail.begin;
+	memmove(keys + nkeys, keys + tail.begin, nmerged * sizeof(uint64_t));
+	return nkeys + nmerged;
 }

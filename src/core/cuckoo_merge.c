@@ -10,6 +10,12 @@
 /* Values whose memory is asked for together. */
 #define MERGE_BATCH		32
 
+/* Keys taken from a source at a time. */
+#define KEY_BATCH		1024
+
+/* A key has the number of a copy, 0 to CUCKOO_MAX_COPIES - 1, in so many bits. */
+#define COPY_BITS		2
+
 /* A value of a table and its copies there. */
 typedef struct Value
 {
@@ -140,14 +146,13 @@ next_values(const CuckooFilter *table, CuckooWalk *walk, Value *values,
 	const uint8_t *const body = cuckoo_image_body(probed);
 	int			nvalues = 0;
 
-	while (nvalues < MERGE_BATCH &&
-		   cuckoo_table_walk(table, walk, &values[nvalues].address,
-							 &values[nvalues].ncopies, host))
+	while (nvalues < MERGE_BATCH && cuckoo_table_walk(table, walk, host))
 	{
 		CuckooPlace places[2];
 
-		cuckoo_table_places(&probed->geometry, values[nvalues].address,
-							places);
+		values[nvalues].address = walk->address;
+		values[nvalues].ncopies = walk->ncopies;
+		cuckoo_table_places(&probed->geometry, walk->address, places);
 		cuckoo_prefetch(body + cuckoo_table_bucket_byte(probed,
 														places[0].bucket));
 		cuckoo_prefetch(body + cuckoo_table_bucket_byte(probed,
@@ -345,6 +350,141 @@ cuckoo_merge_into(CuckooFilter *filter, const CuckooFilter *other,
 	if (filter->is_table || other->is_table)
 		return merge_tables(filter, other, &header, add_copies, host);
 	return merge_lists(filter, other, &header, add_copies, host);
+}
+
+/*
+ * cuckoo_merge_by_keys
+ *		Are these tables whose union can be made by way of keys?
+ *
+ * They mean the same by an entry, and leave room for a copy's number.
+ */
+bool
+cuckoo_merge_by_keys(const CuckooFilter *a, const CuckooFilter *b)
+{
+	return a->is_table && b->is_table &&
+		cuckoo_merge_compatible(a, b) == CUCKOO_OK &&
+		a->geometry.prefix_bits == b->geometry.prefix_bits &&
+		a->geometry.prefix_bits <= CUCKOO_MAX_PREFIX_BITS - COPY_BITS &&
+		a->max_copies == b->max_copies &&
+		a->declared_copies == b->declared_copies;
+}
+
+/*
+ * cuckoo_merge_header
+ *		Give a filter what the union with another one, by keys, declares.
+ */
+void
+cuckoo_merge_header(CuckooFilter *filter, const CuckooFilter *other)
+{
+	if (filter->capacity < other->capacity)
+		filter->capacity = other->capacity;
+	if (filter->family == CUCKOO_FAMILY_NONE)
+		filter->family = other->family;
+	if (other->is_merged)
+		filter->is_merged = true;
+}
+
+/*
+ * address_key
+ *		The key that stands for an address, with the number of a copy.
+ *
+ * What a key has between both is filled so that keys are spread evenly: by
+ * bits that follow from the address.
+ */
+static inline uint64_t
+address_key(CuckooAddress address, uint32_t ncolumns, int prefix_bits,
+			uint64_t number)
+{
+	const int	fill_bits = CUCKOO_MAX_PREFIX_BITS - COPY_BITS - prefix_bits;
+	const uint64_t perm = address.prefix & cuckoo_low_bits(CUCKOO_PERM_BITS);
+	const uint64_t mixed = (perm << 8 | address.column) * CUCKOO_GOLDEN;
+	const uint64_t fill = mixed >> 1 >> (63 - fill_bits);
+
+	return cuckoo_build_key(cuckoo_address_hash(address, ncolumns, prefix_bits,
+												fill << COPY_BITS | number));
+}
+
+/*
+ * cuckoo_merge_next_keys
+ *		Keys of the next values of a walk.
+ *
+ * An entry stands at either of its two addresses, so its key is made of that
+ * in the lower column.  One for each copy: with add_copies all the same, else
+ * numbered, so that of two tables with copies of a value, the keys that only
+ * one of them has are as many as it has more.
+ *
+ * Returns how many there are in keys now: at most room, which is at least
+ * CUCKOO_MAX_COPIES, and 0 only after the last.
+ */
+size_t
+cuckoo_merge_next_keys(const CuckooFilter *table, CuckooWalk *walk,
+					   bool add_copies, uint64_t *keys, size_t room,
+					   const CuckooHost *host)
+{
+	size_t		nkeys = 0;
+
+	while (nkeys + CUCKOO_MAX_COPIES <= room &&
+		   cuckoo_table_walk(table, walk, host))
+	{
+		const CuckooAddress *const address = &walk->address;
+		const CuckooAddress *const alternate = &walk->alternate;
+		const bool	is_lower = alternate->column != address->column ?
+			alternate->column < address->column :
+			alternate->prefix < address->prefix;
+
+		for (int i = 0; i < walk->ncopies; i++)
+			keys[nkeys++] = address_key(is_lower ? *alternate : *address,
+										table->geometry.ncolumns,
+										table->geometry.prefix_bits,
+										add_copies ? 0 : (uint64_t) i);
+	}
+	return nkeys;
+}
+
+/*
+ * cuckoo_merge_keys
+ *		Add the keys of other tables to a table.
+ *
+ * They come superblock by superblock, so that what is touched stays in the
+ * cache.  Returns what cuckoo_merge_into() returns, likewise.
+ */
+CuckooStatus
+cuckoo_merge_keys(CuckooFilter *filter, const CuckooKeySource *source,
+				  uint64_t nkeys, bool add_copies, const CuckooHost *host)
+{
+	const uint64_t nexpected = filter->nentries + nkeys;
+	uint64_t	keys[KEY_BATCH];
+	size_t		nnext;
+
+	source->rewind(source->context);
+	while ((nnext = source->next(source->context, keys, KEY_BATCH)) > 0)
+	{
+		cuckoo_poll(host);
+		for (size_t i = 0; i < nnext; i++)
+		{
+			const uint64_t hash = cuckoo_build_key_hash(keys[i]);
+			const CuckooAddress address =
+				cuckoo_table_hash_address(filter, hash);
+			CuckooStatus status;
+
+			if (!add_copies)
+			{
+				const int	number =
+					(int) (hash >> CUCKOO_PERM_BITS & cuckoo_low_bits(COPY_BITS));
+
+				if (cuckoo_table_count(filter, address) > number)
+				{
+					filter->is_merged = true;
+					continue;
+				}
+			}
+			status = cuckoo_set_add_address(filter, address, nexpected, host);
+			if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
+				return status;
+		}
+	}
+	cuckoo_image_assert_check(filter);
+	return CUCKOO_OK;
 }
 
 /*
@@ -561,11 +701,9 @@ static uint64_t
 count_values(const CuckooFilter *table, const CuckooHost *host)
 {
 	CuckooWalk	walk = {0};
-	CuckooAddress address;
 	uint64_t	nvalues = 0;
-	int			ncopies;
 
-	while (cuckoo_table_walk(table, &walk, &address, &ncopies, host))
+	while (cuckoo_table_walk(table, &walk, host))
 		nvalues++;
 	return nvalues;
 }

@@ -492,50 +492,83 @@ cuckoo_table_cut(const CuckooFilter *filter, CuckooFilter *coarser,
  */
 typedef struct MetValue
 {
+	CuckooAddress address;
+	CuckooAddress alternate;
 	CuckooPlace place;
 	CuckooPlace other;
 	int			nhere;
 	int			nthere;
-	uint64_t	other_fps[CUCKOO_BUCKET_SLOTS];
 } MetValue;
+
+/* Copies of a fingerprint in a bucket. */
+static inline int
+bucket_count(const CuckooFilter *filter, CuckooPlace place)
+{
+	const CuckooPacking *const packing = &filter->packing;
+	const uint8_t *const table = cuckoo_image_body(filter);
+	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+
+	/* most often none, which the remainders tell */
+	if (cuckoo_likely(packing->fp_bits <= CUCKOO_MAX_PAIR_FP_BITS) &&
+		cuckoo_bucket_match(packing, table, place.bucket, place.fp) == 0)
+		return 0;
+	cuckoo_bucket_read(packing, table, place.bucket, fps);
+	return cuckoo_fps_count(fps, place.fp);
+}
 
 /*
  * meet_value
  *		Look at the value in a slot of an unpacked bucket, once per table.
  *
+ * start is the address that a fingerprint of zero would have there.
+ *
  * Returns false if there is none, or if it is to be dealt with elsewhere: at
  * an earlier slot of this bucket, or in its other bucket if that comes first
  * (or, if both are one, at the smaller of the two fingerprints).
  */
-static bool
-meet_value(const CuckooFilter *filter, uint64_t bucket, const uint64_t *fps,
-		   int slot, MetValue *met)
+static inline bool
+meet_value(const CuckooFilter *filter, uint64_t bucket, CuckooAddress start,
+		   const uint64_t *fps, int slot, MetValue *met)
 {
+	const CuckooGeometry *const geometry = &filter->geometry;
+
 	if (fps[slot] == 0 || (slot > 0 && fps[slot - 1] == fps[slot]))
 		return false;
 
 	met->place.bucket = bucket;
 	met->place.fp = fps[slot];
-	met->other = cuckoo_table_alternate(&filter->geometry, met->place);
-	cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter),
-					   met->other.bucket, met->other_fps);
+	met->address.column = start.column;
+	met->address.prefix = start.prefix | fps[slot];
+	met->alternate = cuckoo_alternate_address(met->address,
+											  geometry->ncolumns,
+											  geometry->prefix_bits);
+	met->other = cuckoo_table_place(geometry, met->alternate);
 	met->nhere = cuckoo_fps_count(fps, met->place.fp);
-	met->nthere = cuckoo_fps_count(met->other_fps, met->other.fp);
+	met->nthere = bucket_count(filter, met->other);
 	return met->nthere == 0 ||
 		met->place.bucket < met->other.bucket ||
 		(met->place.bucket == met->other.bucket &&
 		 met->place.fp < met->other.fp);
 }
 
+/* The address of a fingerprint of zero in a bucket. */
+static inline CuckooAddress
+bucket_start(const CuckooFilter *filter, uint64_t bucket)
+{
+	const CuckooPlace place = {bucket, 0};
+
+	return cuckoo_table_address(&filter->geometry, place);
+}
+
 /*
  * cuckoo_table_walk
- *		Go to the next value.
+ *		Go to the next value: one of its two addresses, and its copies at both.
  *
  * Returns false when there is none left.
  */
 bool
 cuckoo_table_walk(const CuckooFilter *filter, CuckooWalk *walk,
-				  CuckooAddress *address, int *ncopies, const CuckooHost *host)
+				  const CuckooHost *host)
 {
 	MetValue	met;
 
@@ -543,11 +576,12 @@ cuckoo_table_walk(const CuckooFilter *filter, CuckooWalk *walk,
 	{
 		while (walk->nslots > 0)
 		{
-			if (meet_value(filter, walk->next_bucket - 1, walk->fps,
-						   --walk->nslots, &met))
+			if (meet_value(filter, walk->next_bucket - 1, walk->start,
+						   walk->fps, --walk->nslots, &met))
 			{
-				*address = cuckoo_table_address(&filter->geometry, met.place);
-				*ncopies = met.nhere + met.nthere;
+				walk->address = met.address;
+				walk->alternate = met.alternate;
+				walk->ncopies = met.nhere + met.nthere;
 				return true;
 			}
 		}
@@ -558,6 +592,7 @@ cuckoo_table_walk(const CuckooFilter *filter, CuckooWalk *walk,
 			cuckoo_poll(host);
 		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter),
 						   walk->next_bucket, walk->fps);
+		walk->start = bucket_start(filter, walk->next_bucket);
 		walk->next_bucket++;
 		walk->nslots = CUCKOO_BUCKET_SLOTS;
 	}
@@ -639,14 +674,12 @@ cuckoo_table_copies_above(const CuckooFilter *filter, int nallowed,
 						  const CuckooHost *host)
 {
 	CuckooWalk	walk = {0};
-	CuckooAddress address;
 	uint64_t	nabove = 0;
-	int			ncopies;
 
-	while (cuckoo_table_walk(filter, &walk, &address, &ncopies, host))
+	while (cuckoo_table_walk(filter, &walk, host))
 	{
-		if (ncopies > nallowed)
-			nabove += (uint64_t) (ncopies - nallowed);
+		if (walk.ncopies > nallowed)
+			nabove += (uint64_t) (walk.ncopies - nallowed);
 	}
 	return nabove;
 }
@@ -661,16 +694,17 @@ static void
 drop_copies_of(CuckooFilter *filter, MetValue *met, uint64_t *fps, int ncopies)
 {
 	uint8_t    *const table = cuckoo_image_body(filter);
+	uint64_t	other_fps[CUCKOO_BUCKET_SLOTS];
 
+	cuckoo_bucket_read(&filter->packing, table, met->other.bucket, other_fps);
 	for (; met->nhere + met->nthere > ncopies && met->nthere > 0; met->nthere--)
 	{
-		cuckoo_fps_remove(met->other_fps, met->other.fp);
+		cuckoo_fps_remove(other_fps, met->other.fp);
 		filter->nentries--;
 	}
-	cuckoo_bucket_write(&filter->packing, table, met->other.bucket,
-						met->other_fps);
+	cuckoo_bucket_write(&filter->packing, table, met->other.bucket, other_fps);
 	if (met->other.bucket == met->place.bucket)
-		memcpy(fps, met->other_fps, sizeof(met->other_fps));
+		memcpy(fps, other_fps, sizeof(other_fps));
 
 	for (; met->nhere > ncopies; met->nhere--)
 	{
@@ -702,7 +736,8 @@ cuckoo_table_drop_copies(CuckooFilter *filter, const CuckooHost *host)
 						   fps);
 		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
 		{
-			if (meet_value(filter, bucket, fps, slot, &met) &&
+			if (meet_value(filter, bucket, bucket_start(filter, bucket), fps,
+						   slot, &met) &&
 				met.nhere + met.nthere > filter->max_copies)
 			{
 				drop_copies_of(filter, &met, fps, filter->max_copies);
@@ -733,8 +768,6 @@ cuckoo_table_check(const CuckooFilter *filter, const CuckooHost *host,
 		nbuckets * (uint64_t) filter->packing.bucket_bits;
 	uint64_t	nentries = 0;
 	CuckooWalk	walk = {0};
-	CuckooAddress address;
-	int			ncopies;
 
 	for (uint64_t bucket = 0; bucket < nbuckets; bucket++)
 	{
@@ -762,10 +795,10 @@ cuckoo_table_check(const CuckooFilter *filter, const CuckooHost *host,
 	if (nentries != filter->nentries)
 		return CUCKOO_BAD_COUNT;
 
-	while (cuckoo_table_walk(filter, &walk, &address, &ncopies, host))
+	while (cuckoo_table_walk(filter, &walk, host))
 	{
 		*position = walk.next_bucket - 1;
-		if (ncopies > filter->max_copies)
+		if (walk.ncopies > filter->max_copies)
 			return CUCKOO_BAD_COPIES;
 	}
 	return CUCKOO_OK;

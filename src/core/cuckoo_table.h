@@ -149,13 +149,17 @@ cuckoo_table_bucket_byte(const CuckooFilter *filter, uint64_t bucket)
  */
 typedef struct CuckooWalk
 {
+	CuckooAddress address;		/* of the value met */
+	CuckooAddress alternate;
+	int			ncopies;
+
 	uint64_t	next_bucket;
-	uint64_t	fps[CUCKOO_BUCKET_SLOTS];	/* of the bucket before */
+	CuckooAddress start;		/* of the bucket before */
+	uint64_t	fps[CUCKOO_BUCKET_SLOTS];	/* in it */
 	int			nslots;			/* of these still to look at, the last first */
 } CuckooWalk;
 
 extern bool cuckoo_table_walk(const CuckooFilter *filter, CuckooWalk *walk,
-							  CuckooAddress *address, int *ncopies,
 							  const CuckooHost *host);
 extern void cuckoo_table_contains_batch(const CuckooFilter *filter,
 										const uint64_t *hashes,

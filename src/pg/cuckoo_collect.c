@@ -289,6 +289,19 @@ cuckoo_collector_add(CuckooCollector *collector, uint64 hash)
 }
 
 /*
+ * cuckoo_collector_add_keys
+ *		Add keys, in any order.
+ */
+void
+cuckoo_collector_add_keys(CuckooCollector *collector, const uint64 *keys,
+						  size_t nkeys)
+{
+	Assert(!collector->is_sorted);
+	for (size_t i = 0; i < nkeys; i++)
+		add_key(collector, keys[i]);
+}
+
+/*
  * add_sorted
  *		Add keys of one run of the collector, sorted as they are.
  */
@@ -304,10 +317,7 @@ add_sorted(CuckooCollector *collector, CuckooRun *run,
 		run->nsorted = run->nkeys;
 	}
 	else
-	{
-		for (size_t i = 0; i < nkeys; i++)
-			add_key(collector, keys[i]);
-	}
+		cuckoo_collector_add_keys(collector, keys, nkeys);
 }
 
 /*
@@ -326,8 +336,7 @@ add_spilled(CuckooCollector *collector, CuckooCollector *from)
 	while ((nkeys = source.next(source.context, keys, lengthof(keys))) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (size_t i = 0; i < nkeys; i++)
-			add_key(collector, keys[i]);
+		cuckoo_collector_add_keys(collector, keys, nkeys);
 	}
 }
 

@@ -61,10 +61,19 @@ extern void cuckoo_collector_init(CuckooCollector *collector,
 extern bool cuckoo_collector_load(CuckooCollector *collector,
 								  const void *keys, uint64 nkeys);
 extern void cuckoo_collector_add(CuckooCollector *collector, uint64 hash);
+extern void cuckoo_collector_add_keys(CuckooCollector *collector,
+									  const uint64 *keys, size_t nkeys);
 extern void cuckoo_collector_add_from(CuckooCollector *collector,
 									  CuckooCollector *from);
 extern uint64 cuckoo_collector_count(CuckooCollector *collector);
 extern void cuckoo_collector_end(CuckooCollector *collector);
+
+/* Memory that the keys take. */
+static inline Size
+cuckoo_collector_bytes(const CuckooCollector *collector)
+{
+	return collector->room * sizeof(uint64);
+}
 
 /*
  * Reading all keys, in ascending order.  No key may be added meanwhile; once

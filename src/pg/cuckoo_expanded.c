@@ -24,13 +24,26 @@ static const ExpandedObjectMethods ECF_methods = {
 	ECF_flatten_into
 };
 
+/*
+ * settled
+ *		The object, with all that is pending in its filter.
+ */
+static ExpandedCuckooFilter *
+settled(ExpandedObjectHeader *eohptr)
+{
+	ExpandedCuckooFilter *const expanded = (ExpandedCuckooFilter *) eohptr;
+
+	Assert(expanded->magic == ECF_MAGIC);
+	if (unlikely(expanded->pending != NULL))
+		cuckoo_union_settle(expanded);
+	return expanded;
+}
+
 static Size
 ECF_get_flat_size(ExpandedObjectHeader *eohptr)
 {
-	const ExpandedCuckooFilter *const expanded =
-		(ExpandedCuckooFilter *) eohptr;
+	const ExpandedCuckooFilter *const expanded = settled(eohptr);
 
-	Assert(expanded->magic == ECF_MAGIC);
 	return VARHDRSZ + expanded->filter.image_bytes;
 }
 
@@ -38,10 +51,9 @@ static void
 ECF_flatten_into(ExpandedObjectHeader *eohptr, void *result,
 				 Size allocated_size)
 {
-	ExpandedCuckooFilter *const expanded = (ExpandedCuckooFilter *) eohptr;
+	ExpandedCuckooFilter *const expanded = settled(eohptr);
 	CuckooFilter *const filter = &expanded->filter;
 
-	Assert(expanded->magic == ECF_MAGIC);
 	Assert(allocated_size == VARHDRSZ + filter->image_bytes);
 	cuckoo_image_store_header(filter);
 	SET_VARSIZE(result, allocated_size);
@@ -65,6 +77,7 @@ cuckoo_expand(Datum datum, MemoryContext parent)
 
 	EOH_init_header(&expanded->header, &ECF_methods, context);
 	expanded->magic = ECF_MAGIC;
+	expanded->pending = NULL;
 	cuckoo_open_copy(&expanded->filter, datum);
 	MemoryContextSwitchTo(old);
 	return expanded;
@@ -94,9 +107,5 @@ cuckoo_expanded_for_write(Datum datum)
 const CuckooFilter *
 cuckoo_expanded_filter(Datum datum)
 {
-	const ExpandedCuckooFilter *const expanded =
-		(ExpandedCuckooFilter *) DatumGetEOHP(datum);
-
-	Assert(expanded->magic == ECF_MAGIC);
-	return &expanded->filter;
+	return &settled(DatumGetEOHP(datum))->filter;
 }

@@ -45,6 +45,7 @@ typedef struct ExpandedCuckooFilter
 	ExpandedObjectHeader header;
 	int			magic;			/* ECF_MAGIC */
 	CuckooFilter filter;		/* its image is in the object's context */
+	struct CuckooPending *pending;	/* what it lacks yet, or NULL */
 } ExpandedCuckooFilter;
 
 /* cuckoo_io.c: what tells that a type is ours */
@@ -54,6 +55,9 @@ extern PGDLLEXPORT Datum cuckoofilter_in(PG_FUNCTION_ARGS);
 extern ExpandedCuckooFilter *cuckoo_expand(Datum datum, MemoryContext parent);
 extern ExpandedCuckooFilter *cuckoo_expanded_for_write(Datum datum);
 extern const CuckooFilter *cuckoo_expanded_filter(Datum datum);
+
+/* cuckoo_union.c */
+extern void cuckoo_union_settle(ExpandedCuckooFilter *expanded);
 
 /* cuckoo_module.c */
 extern const CuckooHost cuckoo_host;

@@ -7,7 +7,11 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
 #include "../core/cuckoo_merge.h"
+#include "cuckoo_collect.h"
 #include "cuckoo_pg.h"
 
 PG_FUNCTION_INFO_V1(cf_union);
@@ -16,6 +20,7 @@ PG_FUNCTION_INFO_V1(cf_intersection);
 PG_FUNCTION_INFO_V1(cf_overlap);
 PG_FUNCTION_INFO_V1(cf_union_agg_transition);
 PG_FUNCTION_INFO_V1(cf_union_all_agg_transition);
+PG_FUNCTION_INFO_V1(cf_union_agg_final);
 
 #define MERGEABLE_HINT \
 	"Make filters that are to be merged with the same capacity, false positive rate and seed."
@@ -172,6 +177,140 @@ cf_overlap(PG_FUNCTION_ARGS)
 }
 
 /*
+ * Filters that have yet to be merged into the state of an aggregate, as keys.
+ *
+ * Adding them one by one would miss the cache with each entry.  As keys they
+ * come to their superblocks together, many filters at a time.
+ */
+typedef struct CuckooPending
+{
+	MemoryContext context;		/* of this, below the state's */
+	CuckooCollector collector;
+	bool		add_copies;
+	bool		has_own;		/* the entries of the state are in it, too */
+	uint64		nadded;			/* keys so far, equal ones counted */
+} CuckooPending;
+
+/*
+ * pend
+ *		Add the keys of a filter to those pending.
+ */
+static void
+pend(CuckooPending *pending, const CuckooFilter *filter)
+{
+	CuckooWalk	walk = {0};
+	uint64		keys[1024];
+	size_t		nkeys;
+
+	while ((nkeys = cuckoo_merge_next_keys(filter, &walk, pending->add_copies,
+										   keys, lengthof(keys),
+										   &cuckoo_host)) > 0)
+	{
+		cuckoo_collector_add_keys(&pending->collector, keys, nkeys);
+		pending->nadded += nkeys;
+	}
+}
+
+/*
+ * cuckoo_union_settle
+ *		Merge into a filter what is pending.
+ *
+ * If that is more than the filter has, both are built anew.
+ */
+void
+cuckoo_union_settle(ExpandedCuckooFilter *expanded)
+{
+	CuckooPending *const pending = expanded->pending;
+	CuckooFilter *const filter = &expanded->filter;
+	const MemoryContext old =
+		MemoryContextSwitchTo(expanded->header.eoh_context);
+	CuckooCollectorReader reader;
+	CuckooKeySource source;
+	CuckooStatus status;
+	uint64		nkeys = cuckoo_collector_count(&pending->collector);
+
+	if (!pending->has_own && filter->nentries <= nkeys)
+	{
+		pend(pending, filter);
+		pending->has_own = true;
+		nkeys = cuckoo_collector_count(&pending->collector);
+	}
+	if (!pending->add_copies && nkeys < pending->nadded)
+		filter->is_merged = true;
+
+	source = cuckoo_collector_source(&reader, &pending->collector);
+	if (pending->has_own)
+	{
+		CuckooFilter built = *filter;
+
+		status = cuckoo_build_table(&built, &source, nkeys, &cuckoo_host);
+		if (status == CUCKOO_OK)
+		{
+			cuckoo_set_release(filter, &cuckoo_host);
+			*filter = built;
+		}
+	}
+	else
+		status = cuckoo_merge_keys(filter, &source, nkeys,
+								   pending->add_copies, &cuckoo_host);
+	if (status != CUCKOO_OK)
+		cuckoo_add_error(status, filter);
+
+	expanded->pending = NULL;
+	MemoryContextDelete(pending->context);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * may_pend
+ *		Is a filter better merged into a state together with others?
+ *
+ * That takes 8 bytes for each entry, so it has to fit work_mem, and a state
+ * that fits the cache does not need it.
+ */
+static bool
+may_pend(const ExpandedCuckooFilter *state, const CuckooFilter *other)
+{
+	return cuckoo_merge_by_keys(&state->filter, other) &&
+		state->filter.geometry.index_bits >= CUCKOO_SUPERBLOCK_BITS &&
+		other->nentries <= (uint64) work_mem * 1024 / sizeof(uint64);
+}
+
+/*
+ * merge_later
+ *		Let a filter be merged into a state together with others.
+ */
+static void
+merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
+			bool add_copies)
+{
+	CuckooPending *pending = state->pending;
+
+	require_mergeable(&state->filter, other);
+	if (pending == NULL)
+	{
+		const MemoryContext context =
+			AllocSetContextCreate(state->header.eoh_context,
+								  "cuckoo filters to merge",
+								  ALLOCSET_DEFAULT_SIZES);
+
+		pending = MemoryContextAllocZero(context, sizeof(CuckooPending));
+		pending->context = context;
+		pending->add_copies = add_copies;
+		cuckoo_collector_init(&pending->collector, context,
+							  add_copies ? state->filter.max_copies : 1,
+							  false);
+		state->pending = pending;
+	}
+
+	pend(pending, other);
+	cuckoo_merge_header(&state->filter, other);
+	if (cuckoo_collector_bytes(&pending->collector) >
+		(Size) work_mem * 1024)
+		cuckoo_union_settle(state);
+}
+
+/*
  * merge_transition
  *		Merge a filter into the state of an aggregate.
  *
@@ -183,7 +322,6 @@ static Datum
 merge_transition(FunctionCallInfo fcinfo, bool add_copies)
 {
 	MemoryContext context;
-	MemoryContext old;
 	ExpandedCuckooFilter *state;
 	struct varlena *datum;
 	CuckooFilter other;
@@ -208,9 +346,18 @@ merge_transition(FunctionCallInfo fcinfo, bool add_copies)
 		state = cuckoo_expand(PG_GETARG_DATUM(0), context);
 	datum = PG_GETARG_CUCKOOFILTER_P(1);
 	cuckoo_open(&other, datum);
-	old = MemoryContextSwitchTo(state->header.eoh_context);
-	merge(&state->filter, &other, add_copies);
-	MemoryContextSwitchTo(old);
+	if (may_pend(state, &other))
+		merge_later(state, &other, add_copies);
+	else
+	{
+		const MemoryContext old =
+			MemoryContextSwitchTo(state->header.eoh_context);
+
+		if (state->pending != NULL)
+			cuckoo_union_settle(state);
+		merge(&state->filter, &other, add_copies);
+		MemoryContextSwitchTo(old);
+	}
 	PG_FREE_IF_COPY(datum, 1);
 	return EOHPGetRWDatum(&state->header);
 }
@@ -233,4 +380,17 @@ Datum
 cf_union_all_agg_transition(PG_FUNCTION_ARGS)
 {
 	return merge_transition(fcinfo, true);
+}
+
+/*
+ * cf_union_agg_final(state)
+ *		The union, now that all filters are there.
+ */
+Datum
+cf_union_agg_final(PG_FUNCTION_ARGS)
+{
+	/* to be read, it is settled */
+	if (VARATT_IS_EXTERNAL_EXPANDED(PG_GETARG_POINTER(0)))
+		(void) cuckoo_expanded_filter(PG_GETARG_DATUM(0));
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }

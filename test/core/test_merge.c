@@ -433,8 +433,124 @@ try_removals(CuckooFilter *filter, const Side *a, const Side *b)
 	test_check_filter(filter);
 }
 
+/* Ways to unite two filters. */
+typedef enum Way
+{
+	MERGE_INTO,					/* at once */
+	MERGE_KEYS,					/* the keys of the second into the first */
+	BUILD_FROM_KEYS,			/* a new table from the keys of both */
+	NWAYS
+} Way;
+
+static uint64_t nways[NWAYS];
+
+/* Keys of tables, as a source. */
+typedef struct Keys
+{
+	uint64_t   *keys;
+	uint64_t	nkeys;
+	uint64_t	position;
+} Keys;
+
 static void
-check_union(const Side *a, const Side *b, bool add_copies, TestHost *host)
+keys_rewind(void *context)
+{
+	((Keys *) context)->position = 0;
+}
+
+static size_t
+keys_next(void *context, uint64_t *keys, size_t room)
+{
+	Keys	   *const source = context;
+	size_t		nkeys = 0;
+
+	while (nkeys < room && source->position < source->nkeys)
+		keys[nkeys++] = source->keys[source->position++];
+	return nkeys;
+}
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *) a;
+	const uint64_t y = *(const uint64_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+keys_take(Keys *source, const CuckooFilter *table, bool add_copies,
+		  TestHost *host)
+{
+	const size_t room = CUCKOO_MAX_COPIES + (size_t) test_random_below(20);
+	uint64_t	keys[CUCKOO_MAX_COPIES + 20];
+	CuckooWalk	walk = {0};
+	uint64_t	ntaken = 0;
+	size_t		nkeys;
+
+	while ((nkeys = cuckoo_merge_next_keys(table, &walk, add_copies, keys,
+										   room, &host->host)) > 0)
+	{
+		CHECK(nkeys <= room);
+		memcpy(source->keys + source->nkeys, keys, nkeys * sizeof(uint64_t));
+		source->nkeys += nkeys;
+		ntaken += nkeys;
+	}
+	CHECK_EQUAL(ntaken, table->nentries);
+}
+
+/*
+ * unite_by_keys
+ *		Unite two tables in one of the ways that go by keys.
+ */
+static CuckooStatus
+unite_by_keys(CuckooFilter *filter, const CuckooFilter *other, bool add_copies,
+			  Way way, TestHost *host)
+{
+	const uint64_t nall = filter->nentries + other->nentries;
+	const int	max_equal = add_copies ? filter->max_copies : 1;
+	Keys		taken = {malloc((nall + 1) * sizeof(uint64_t)), 0, 0};
+	const CuckooKeySource source = {keys_rewind, keys_next, &taken};
+	uint64_t	nkept = 0;
+	CuckooStatus status;
+
+	CHECK(taken.keys != NULL);
+	keys_take(&taken, other, add_copies, host);
+	if (way == BUILD_FROM_KEYS)
+		keys_take(&taken, filter, add_copies, host);
+	qsort(taken.keys, taken.nkeys, sizeof(uint64_t), compare_keys);
+	for (uint64_t i = 0; i < taken.nkeys; i++)
+	{
+		if (nkept < (uint64_t) max_equal ||
+			taken.keys[nkept - (uint64_t) max_equal] != taken.keys[i])
+			taken.keys[nkept++] = taken.keys[i];
+	}
+	cuckoo_merge_header(filter, other);
+	if (!add_copies && nkept < taken.nkeys)
+		filter->is_merged = true;
+	taken.nkeys = nkept;
+
+	if (way == MERGE_KEYS)
+		status = cuckoo_merge_keys(filter, &source, nkept, add_copies,
+								   &host->host);
+	else
+	{
+		CuckooFilter built = *filter;
+
+		status = cuckoo_build_table(&built, &source, nkept, &host->host);
+		if (status == CUCKOO_OK)
+		{
+			cuckoo_set_release(filter, &host->host);
+			*filter = built;
+		}
+	}
+	free(taken.keys);
+	return status;
+}
+
+static void
+check_union_by(const Side *a, const Side *b, bool add_copies, Way way,
+			   TestHost *host)
 {
 	const uint64_t nlive = host->nlive;
 	CuckooFilter result;
@@ -446,8 +562,13 @@ check_union(const Side *a, const Side *b, bool add_copies, TestHost *host)
 	CHECK_STATUS(cuckoo_set_copy(&a->filter, &result, &host->host), CUCKOO_OK);
 	test_snapshot_take(&snapshot, &b->filter);
 	have_common = expect_union(a, b, add_copies, &expected);
-	status = cuckoo_merge_into(&result, &b->filter, add_copies, &host->host);
+	if (way == MERGE_INTO)
+		status = cuckoo_merge_into(&result, &b->filter, add_copies,
+								   &host->host);
+	else
+		status = unite_by_keys(&result, &b->filter, add_copies, way, host);
 	nops++;
+	nways[way]++;
 	test_snapshot_check(&snapshot, &b->filter);
 	test_snapshot_free(&snapshot);
 	CHECK_EQUAL(host->nlive, nlive + 1);
@@ -494,6 +615,17 @@ check_union(const Side *a, const Side *b, bool add_copies, TestHost *host)
 	}
 	ref_bag_free(&expected);
 	test_release(&result, host);
+}
+
+static void
+check_union(const Side *a, const Side *b, bool add_copies, TestHost *host)
+{
+	check_union_by(a, b, add_copies, MERGE_INTO, host);
+	if (cuckoo_merge_by_keys(&a->filter, &b->filter))
+	{
+		check_union_by(a, b, add_copies, MERGE_KEYS, host);
+		check_union_by(a, b, add_copies, BUILD_FROM_KEYS, host);
+	}
 }
 
 static void
@@ -675,12 +807,15 @@ random_merges(void)
 
 	nops = nlowered = ngrown = nfull = ncolliding = 0;
 	memset(nforms, 0, sizeof(nforms));
+	memset(nways, 0, sizeof(nways));
 	while (nops < goal)
 		merge_round(1 + test_random_below(UINT64_C(1) <<
 										  (2 + test_random_below(11))));
 	printf("# %" PRIu64 " operations; merged %" PRIu64 " lists, %" PRIu64
 		   " tables, %" PRIu64 " of either; ", nops, nforms[0][0],
 		   nforms[1][1], nforms[0][1] + nforms[1][0]);
+	printf("%" PRIu64 " by keys, %" PRIu64 " built from keys; ",
+		   nways[MERGE_KEYS], nways[BUILD_FROM_KEYS]);
 	printf("%" PRIu64 " grew, %" PRIu64 " lowered max_copies; %" PRIu64
 		   " full, %" PRIu64 " colliding\n", ngrown, nlowered, nfull,
 		   ncolliding);
@@ -688,6 +823,7 @@ random_merges(void)
 	CHECK(ncolliding <= 3 + nops / 100000);
 	CHECK(nforms[0][0] > 0 && nforms[0][1] > 0 && nforms[1][0] > 0 &&
 		  nforms[1][1] > 0);
+	CHECK(nways[MERGE_KEYS] > 0 && nways[BUILD_FROM_KEYS] > 0);
 	CHECK(ngrown > 0 && nfull > 0);
 	CHECK(nlowered >= test_amount(0, 1, 1));
 }
