@@ -431,8 +431,10 @@ cuckoo_merge_next_keys(const CuckooFilter *table, CuckooWalk *walk,
 		const bool	is_lower = alternate->column != address->column ?
 			alternate->column < address->column :
 			alternate->prefix < address->prefix;
+		/* a damaged table may have more of them */
+		const int	ncopies = min_int(walk->ncopies, CUCKOO_MAX_COPIES);
 
-		for (int i = 0; i < walk->ncopies; i++)
+		for (int i = 0; i < ncopies; i++)
 			keys[nkeys++] = address_key(is_lower ? *alternate : *address,
 										table->geometry.ncolumns,
 										table->geometry.prefix_bits,
