@@ -600,6 +600,7 @@ cuckoo_set_resize(const CuckooFilter *filter, CuckooFilter *resized,
 	CuckooGeometry full;
 	CuckooStatus status;
 	int			index_bits;
+	int			least_bits;
 
 	if (capacity > CUCKOO_MAX_CAPACITY)
 		return CUCKOO_BAD_CAPACITY;
@@ -620,6 +621,17 @@ cuckoo_set_resize(const CuckooFilter *filter, CuckooFilter *resized,
 												   capacity, rate);
 	if (keep_rate && full.prefix_bits > filter->geometry.prefix_bits)
 		full.prefix_bits = filter->geometry.prefix_bits;
+
+	/* more may be held than the capacity, in a table larger than it needs */
+	index_bits = cuckoo_geometry_index_bits(ncolumns, filter->nentries);
+	if (index_bits > filter->geometry.index_bits)
+		index_bits = filter->geometry.index_bits;
+	least_bits = index_bits + CUCKOO_MIN_FP_BITS + 1;
+	if (least_bits > filter->geometry.prefix_bits)
+		least_bits = filter->geometry.prefix_bits;
+	if (full.prefix_bits < least_bits)
+		full.prefix_bits = least_bits;
+
 	if (full.prefix_bits > filter->geometry.prefix_bits ||
 		full.prefix_bits - full.index_bits <= CUCKOO_MIN_FP_BITS)
 		return CUCKOO_TOO_COARSE;
@@ -630,7 +642,6 @@ cuckoo_set_resize(const CuckooFilter *filter, CuckooFilter *resized,
 	declared.capacity = capacity;
 	declared.geometry.prefix_bits = full.prefix_bits;
 
-	index_bits = cuckoo_geometry_index_bits(ncolumns, filter->nentries);
 	if (index_bits < filter->geometry.index_bits)
 		return rebuild_smaller(filter, &declared, index_bits, resized, host);
 	if (full.prefix_bits == filter->geometry.prefix_bits)

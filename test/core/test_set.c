@@ -1051,6 +1051,55 @@ resize_with_superblocks(void)
 }
 
 /*
+ * A table can be larger than its capacity asks for: its header says so little
+ * of it that the two need not fit.  Resized to any rate it keeps every value,
+ * and bits enough for the buckets it has.
+ */
+static void
+resize_below_entries(void)
+{
+	static const double asked[] = {0, 1e-6, 0.001, 0.015, 0.5};
+	const uint64_t n = 4000;
+
+	for (uint64_t capacity = 1; capacity < n; capacity = 3 * capacity + 1)
+	{
+		CuckooFilter filter;
+		TestHost	host;
+		uint64_t	position;
+
+		test_host_init(&host);
+		test_new(&filter, &host, n, test_rate(0.001), 4);
+		for (uint64_t i = 0; i < n; i++)
+			CHECK_STATUS(cuckoo_set_add(&filter, test_mix(i), &host.host),
+						 CUCKOO_OK);
+		filter.capacity = capacity;
+		CHECK_STATUS(cuckoo_image_check(&filter, NULL, &position), CUCKOO_OK);
+
+		for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
+		{
+			CuckooFilter resized;
+			const CuckooStatus status =
+				cuckoo_set_resize(&filter, &resized, 0, test_rate(asked[i]),
+								  &host.host);
+
+			WHERE("capacity %" PRIu64 ", rate %" PRIu64, capacity, i, 0, 0);
+			if (status == CUCKOO_TOO_COARSE)
+			{
+				CHECK(asked[i] > 0 && asked[i] < 0.001);
+				continue;
+			}
+			CHECK_STATUS(status, CUCKOO_OK);
+			test_check_filter(&resized);
+			for (uint64_t v = 0; v < n; v++)
+				CHECK(cuckoo_set_contains(&resized, test_mix(v)));
+			test_release(&resized, &host);
+		}
+		test_release(&filter, &host);
+		test_host_finish(&host);
+	}
+}
+
+/*
  * A build fills one superblock after the other.  If the first has more values
  * than it can hold, the table is not mostly empty, only not filled yet: it
  * grows, as it would have if the values had come in another order.
@@ -1099,6 +1148,7 @@ static const TestCase cases[] = {
 	{"copies", copies},
 	{"resize_cases", resize_cases},
 	{"resize_with_superblocks", resize_with_superblocks},
+	{"resize_below_entries", resize_below_entries},
 };
 
 TEST_MAIN(cases)
