@@ -231,7 +231,9 @@ INSERT INTO calls VALUES ('cf_contains($1, 1001)'), ('$1 @> 5'), ('5 <@ $1'), ('
 	('cf_add_hash($1, 7)'), ('cf_remove($1, 1001)'), ('cf_remove_all($1, ARRAY(SELECT generate_series(1000, 1300)))'), ('cf_remove_hash($1, 7)'), ('cf_count($1)'), ('cf_count($1, 1000)'),
 	('cf_resize($1, 2000)'), ('cf_resize($1, 500)'), ('cf_resize($1, NULL, 0.015)'), ('cf_resize($1, 410)'),
 	('cf_fpr($1)'), ('cf_info($1)'), ('(SELECT string_agg(c, '''') FROM cf_check($1) c)'), ('$1::text'), ('$1::bytea'), ('cf_cmp($1, cf_new(10))'), ('$1 = $1'),
-	('cuckoofilter_hash($1)'), ('(SELECT count(*) FROM (SELECT DISTINCT $1) s)');
+	('cuckoofilter_hash($1)'), ('(SELECT count(*) FROM (SELECT DISTINCT $1) s)'),
+	('cf_union($1, $1)'), ('cf_union_all($1, cf_new(9, max_copies => 3))'), ('cf_intersection($1, $1)'), ('cf_overlap($1, $1)'),
+	('(SELECT cf_union_agg(g) FROM (VALUES ($1), ($1)) v(g))'), ('(SELECT cf_union_all_agg(g) FROM (VALUES ($1), ($1)) v(g))');
 CREATE FUNCTION hurt(call text, f cuckoofilter) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;

@@ -259,7 +259,7 @@ cuckoo_bucket_is_sound(const CuckooPacking *packing, const uint8_t *table,
 	cuckoo_bucket_read(packing, table, bucket, fps);
 	for (int i = 0; i < CUCKOO_BUCKET_SLOTS; i++)
 	{
-		if (fps[i] != 0 && (fps[i] & 0xFF) == 0)
+		if (fps[i] != 0 && !cuckoo_fp_is_used(fps[i]))
 			return false;
 		if (i > 0 &&
 			cuckoo_fp_sort_key(fps[i - 1]) > cuckoo_fp_sort_key(fps[i]))

@@ -80,6 +80,17 @@ cuckoo_fp_sort_key(uint64_t fp)
 	return fp << 60 | fp >> 4;
 }
 
+/*
+ * Is this a fingerprint, or is the slot empty?  The permanent bits of one are
+ * never zero.  A slot of a damaged bucket can have other bits all the same:
+ * that is no fingerprint either.
+ */
+static inline bool
+cuckoo_fp_is_used(uint64_t fp)
+{
+	return (fp & cuckoo_low_bits(CUCKOO_PERM_BITS)) != 0;
+}
+
 /* Copies of a fingerprint in an unpacked bucket. */
 static inline int
 cuckoo_fps_count(const uint64_t *fps, uint64_t fp)

@@ -4,14 +4,21 @@
  *		Header encode and decode, and the check of untrusted bytes.
  *
  * Opening an image is cheap and makes it safe to use: whatever bytes the body
- * has, no operation reads or writes outside the image.  Only the full check
- * makes its answers right, so every image from outside passes it once.
+ * has, no operation reads or writes outside the image, all of them end, and
+ * what they make can be opened again.  Only the full check makes the answers
+ * right, so every image from outside passes it once.
  *
  *-------------------------------------------------------------------------
  */
 #include "cuckoo_image.h"
 #include "cuckoo_list.h"
 #include "cuckoo_table.h"
+
+/*
+ * Assertions want to know of an image that is opened whether it is sound, if
+ * that is soon said: probes open images, too.
+ */
+#define ASSERT_CHECK_BYTES	(32 * 1024)
 
 /*
  * header_status
@@ -87,6 +94,7 @@ cuckoo_image_open_header(CuckooFilter *filter, const uint8_t *header,
 	filter->image = NULL;
 	filter->image_bytes = 0;
 	filter->image_room = 0;
+	filter->is_doubtful = false;
 	filter->is_table = (flags & CUCKOO_FLAG_TABLE) != 0;
 	filter->is_merged = (flags & CUCKOO_FLAG_MERGED) != 0;
 	filter->family = (CuckooFamily) header[CUCKOO_OFF_FAMILY];
@@ -146,6 +154,10 @@ cuckoo_image_open(CuckooFilter *filter, const uint8_t *image,
 	filter->image = (uint8_t *) image;
 	filter->image_bytes = image_bytes;
 	filter->image_room = image_bytes;
+#ifdef CUCKOO_ASSERT_CHECKING
+	filter->is_doubtful = image_bytes > ASSERT_CHECK_BYTES ||
+		cuckoo_image_check(filter, NULL, &expected_bytes) != CUCKOO_OK;
+#endif
 	return CUCKOO_OK;
 }
 
@@ -203,6 +215,8 @@ cuckoo_image_store_header(CuckooFilter *filter)
 /*
  * cuckoo_image_assert_check
  *		Every invariant of a filter that has just been made.
+ *
+ * Of one that was made of doubtful ones only that it can be opened.
  */
 void
 cuckoo_image_assert_check(const CuckooFilter *filter)
@@ -211,6 +225,7 @@ cuckoo_image_assert_check(const CuckooFilter *filter)
 
 	CuckooAssert(header_status(filter) == CUCKOO_OK);
 	CuckooAssert(filter->image_bytes == cuckoo_image_bytes(filter));
-	CuckooAssert(cuckoo_image_check(filter, NULL, &position) == CUCKOO_OK);
+	CuckooAssert(filter->is_doubtful ||
+				 cuckoo_image_check(filter, NULL, &position) == CUCKOO_OK);
 }
 #endif

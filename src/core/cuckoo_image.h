@@ -42,6 +42,8 @@ typedef struct CuckooFilter
 
 	bool		is_table;		/* else a list */
 	bool		is_merged;		/* nothing can be removed any more */
+	bool		is_doubtful;	/* comes of an image that may not be sound:
+								 * assertions expect nothing of the content */
 	CuckooFamily family;
 	CuckooGeometry geometry;	/* index_bits is 0 in a list */
 	int			max_copies;		/* now */
@@ -100,7 +102,8 @@ cuckoo_poll(const CuckooHost *host)
 
 /*
  * In builds with assertions, check a filter whole wherever its structure has
- * been made anew.  No polling: the filter is not in the caller's hands yet.
+ * been made anew of sound ones.  No polling: the filter is not in the caller's
+ * hands yet.
  */
 #ifdef CUCKOO_ASSERT_CHECKING
 extern void cuckoo_image_assert_check(const CuckooFilter *filter);

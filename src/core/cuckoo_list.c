@@ -59,6 +59,18 @@ cuckoo_list_count(const CuckooFilter *filter, uint64_t hash)
 }
 
 /*
+ * cuckoo_list_run
+ *		Copies, from a position on, of the hash that stands there.
+ *
+ * At least one, so that going from run to run comes to the end of any list.
+ */
+int
+cuckoo_list_run(const CuckooFilter *filter, uint64_t position)
+{
+	return count_at(filter, position, cuckoo_list_get(filter, position));
+}
+
+/*
  * cuckoo_list_insert
  *		Put one more copy of a hash into the list.
  *

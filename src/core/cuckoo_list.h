@@ -13,6 +13,7 @@
 extern int	cuckoo_list_count(const CuckooFilter *filter, uint64_t hash);
 extern void cuckoo_list_insert(CuckooFilter *filter, uint64_t hash);
 extern CuckooStatus cuckoo_list_remove(CuckooFilter *filter, uint64_t hash);
+extern int	cuckoo_list_run(const CuckooFilter *filter, uint64_t position);
 extern CuckooStatus cuckoo_list_check(const CuckooFilter *filter,
 									  uint64_t *position);
 

@@ -67,6 +67,7 @@ common_header(const CuckooFilter *a, const CuckooFilter *b,
 	header->declared_copies = min_int(a->declared_copies, b->declared_copies);
 	header->max_copies = min_int(a->max_copies, b->max_copies);
 	header->is_merged = a->is_merged || b->is_merged;
+	header->is_doubtful = a->is_doubtful || b->is_doubtful;
 	header->nkicks = 0;
 	header->longest_path = 0;
 	header->ngrowths = 0;
@@ -125,6 +126,7 @@ become(CuckooFilter *table, const CuckooFilter *header, const CuckooHost *host)
 	table->capacity = header->capacity;
 	table->family = header->family;
 	table->is_merged = header->is_merged;
+	table->is_doubtful = header->is_doubtful;
 	table->declared_copies = header->declared_copies;
 	if (table->max_copies > header->max_copies)
 	{
@@ -257,7 +259,7 @@ merge_lists(CuckooFilter *filter, const CuckooFilter *other,
 	while (position < other->nentries && status == CUCKOO_OK)
 	{
 		const uint64_t hash = cuckoo_list_get(other, position);
-		const int	ncopies = cuckoo_list_count(other, hash);
+		const int	ncopies = cuckoo_list_run(other, position);
 		const int	nheld = add_copies ? 0 : cuckoo_list_count(&before, hash);
 
 		position += (uint64_t) ncopies;
@@ -511,7 +513,7 @@ intersect_list(const CuckooFilter *list, const CuckooFilter *other,
 	while (position < list->nentries)
 	{
 		const uint64_t hash = cuckoo_list_get(list, position);
-		const int	nlist = cuckoo_list_count(list, hash);
+		const int	nlist = cuckoo_list_run(list, position);
 		const int	nother = cuckoo_set_count(other, hash);
 
 		for (int i = 0; i < min_int(min_int(nlist, nother),
@@ -690,7 +692,7 @@ list_overlap(const CuckooFilter *a, const CuckooFilter *b)
 		const uint64_t hash = cuckoo_list_get(a, position);
 
 		ncommon += cuckoo_list_count(b, hash) > 0;
-		position += (uint64_t) cuckoo_list_count(a, hash);
+		position += (uint64_t) cuckoo_list_run(a, position);
 	}
 	return ncommon;
 }

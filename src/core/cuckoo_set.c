@@ -527,7 +527,7 @@ rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
 			const CuckooPlace place = {bucket, fps[slot]};
 			CuckooAddress address;
 
-			if (place.fp == 0)
+			if (!cuckoo_fp_is_used(place.fp))
 				continue;
 			address = cuckoo_table_address(&filter->geometry, place);
 			address.prefix = cuckoo_prefix_cut(address.prefix, ncut);

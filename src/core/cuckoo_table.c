@@ -139,6 +139,9 @@ search_free_slot(Search *search, const CuckooFilter *filter,
 
 			if (search->nnodes == CUCKOO_MAX_SEARCH)
 				return -1;
+			/* a bucket of a damaged table may have such slots and no room */
+			if (cuckoo_unlikely(!cuckoo_fp_is_used(fps[slot])))
+				continue;
 			if (search_visit(search, next.bucket, i, slot) &&
 				cuckoo_bucket_has_room(&filter->packing, table,
 									   search->first_bucket + next.bucket))
@@ -310,6 +313,26 @@ cuckoo_table_count(const CuckooFilter *filter, CuckooAddress address)
 }
 
 /*
+ * count_added, count_removed
+ *		Keep the number of entries.
+ *
+ * That of a damaged table can be wrong; it stays one that a header can have.
+ */
+static inline void
+count_added(CuckooFilter *filter)
+{
+	if (cuckoo_likely(filter->nentries < cuckoo_image_nslots(filter)))
+		filter->nentries++;
+}
+
+static inline void
+count_removed(CuckooFilter *filter)
+{
+	if (cuckoo_likely(filter->nentries > 0))
+		filter->nentries--;
+}
+
+/*
  * cuckoo_table_add
  *		Add one more copy of what has this address.
  *
@@ -340,14 +363,14 @@ cuckoo_table_add(CuckooFilter *filter, CuckooAddress address)
 			cuckoo_bucket_read(&filter->packing, table, places[i].bucket, fps);
 			cuckoo_fps_insert(fps, places[i].fp);
 			cuckoo_bucket_write(&filter->packing, table, places[i].bucket, fps);
-			filter->nentries++;
+			count_added(filter);
 			return CUCKOO_OK;
 		}
 	}
 
 	status = insert_by_relocation(filter, places);
 	if (status == CUCKOO_OK)
-		filter->nentries++;
+		count_added(filter);
 	return status;
 }
 
@@ -385,7 +408,7 @@ cuckoo_table_remove(CuckooFilter *filter, CuckooAddress address)
 			break;
 		}
 	}
-	filter->nentries--;
+	count_removed(filter);
 	return CUCKOO_OK;
 }
 
@@ -421,7 +444,8 @@ cuckoo_table_double(const CuckooFilter *filter, CuckooFilter *doubled,
 
 		/* from the last to the first, each child is filled from its end */
 		cuckoo_bucket_read(&filter->packing, table, bucket, fps);
-		for (int slot = CUCKOO_BUCKET_SLOTS; slot-- > 0 && fps[slot] != 0;)
+		for (int slot = CUCKOO_BUCKET_SLOTS;
+			 slot-- > 0 && cuckoo_fp_is_used(fps[slot]);)
 		{
 			const int	child = (int) (fps[slot] >> child_fp_bits);
 
@@ -477,7 +501,7 @@ cuckoo_table_cut(const CuckooFilter *filter, CuckooFilter *coarser,
 		cuckoo_bucket_read(&filter->packing, table, bucket, fps);
 		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
 		{
-			if (fps[slot] != 0)
+			if (cuckoo_fp_is_used(fps[slot]))
 				cuckoo_fps_insert(cut_fps,
 								  cuckoo_prefix_cut(fps[slot], ncut));
 		}
@@ -532,7 +556,8 @@ meet_value(const CuckooFilter *filter, uint64_t bucket, CuckooAddress start,
 {
 	const CuckooGeometry *const geometry = &filter->geometry;
 
-	if (fps[slot] == 0 || (slot > 0 && fps[slot - 1] == fps[slot]))
+	if (!cuckoo_fp_is_used(fps[slot]) ||
+		(slot > 0 && fps[slot - 1] == fps[slot]))
 		return false;
 
 	met->place.bucket = bucket;
@@ -624,7 +649,7 @@ cuckoo_table_estimate_values(const CuckooFilter *filter)
 			const CuckooPlace place = {bucket, fps[slot]};
 			int			ncopies;
 
-			if (fps[slot] == 0)
+			if (!cuckoo_fp_is_used(fps[slot]))
 				continue;
 			ncopies = cuckoo_table_count(filter,
 										 cuckoo_table_address(&filter->geometry,
@@ -700,7 +725,7 @@ drop_copies_of(CuckooFilter *filter, MetValue *met, uint64_t *fps, int ncopies)
 	for (; met->nhere + met->nthere > ncopies && met->nthere > 0; met->nthere--)
 	{
 		cuckoo_fps_remove(other_fps, met->other.fp);
-		filter->nentries--;
+		count_removed(filter);
 	}
 	cuckoo_bucket_write(&filter->packing, table, met->other.bucket, other_fps);
 	if (met->other.bucket == met->place.bucket)
@@ -709,7 +734,7 @@ drop_copies_of(CuckooFilter *filter, MetValue *met, uint64_t *fps, int ncopies)
 	for (; met->nhere > ncopies; met->nhere--)
 	{
 		cuckoo_fps_remove(fps, met->place.fp);
-		filter->nentries--;
+		count_removed(filter);
 	}
 	cuckoo_bucket_write(&filter->packing, table, met->place.bucket, fps);
 }
