@@ -165,6 +165,10 @@ SELECT requested_fpr, fingerprint_bits, bytes FROM cf_plan(capacity => 23, fpr =
 SELECT n, rate, p.bytes = i.bytes AS bytes, p.promised_fpr = i.promised_fpr AS promised_fpr
 	FROM (VALUES (1, 0.01), (23, 0.01), (24, 0.01), (100, 0.001), (1000, 0.01), (5000, 1e-6), (20000, 0.0000152)) v(n, rate),
 		cf_plan(n, rate) p, cf_info(cf_add_all(cf_new(n, rate), ARRAY(SELECT generate_series(1, n)))) i;
+-- what stays a list has the rate of one, capacity / 2^64
+SELECT n, i.form, p.fingerprint_bits IS NULL AS no_bits, p.promised_fpr = n / 2 ^ 64::float8 AS planned, i.promised_fpr = p.promised_fpr AS declared,
+	i.fpr = p.promised_fpr AS full
+	FROM (VALUES (1), (23), (24), (30)) v(n), cf_plan(n, 0.001) p, cf_info(cf_add_all(cf_new(n, 0.001), ARRAY(SELECT generate_series(1, n)))) i;
 -- only the rates that are possible, but an error if none is
 SELECT count(*) FROM cf_plan(300000000);
 SELECT count(*) FROM cf_plan(1e12);

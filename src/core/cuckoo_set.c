@@ -698,6 +698,13 @@ cuckoo_set_estimate_values(const CuckooFilter *filter)
 	return (double) nvalues;
 }
 
+/* A list errs if one of its hashes is that of another value. */
+static double
+list_fpr(uint64_t nentries)
+{
+	return ldexp((double) nentries, -64);
+}
+
 /*
  * cuckoo_set_fpr
  *		The false positive rate of a filter as it is.
@@ -706,7 +713,7 @@ double
 cuckoo_set_fpr(const CuckooFilter *filter)
 {
 	if (!filter->is_table)
-		return ldexp((double) filter->nentries, -64);
+		return list_fpr(filter->nentries);
 	return cuckoo_geometry_fpr(filter->geometry.ncolumns,
 							   filter->geometry.prefix_bits, filter->nentries);
 }
@@ -718,6 +725,8 @@ cuckoo_set_fpr(const CuckooFilter *filter)
 double
 cuckoo_set_declared_fpr(const CuckooFilter *filter)
 {
+	if (!filter->is_table && !cuckoo_set_full_is_table(filter))
+		return list_fpr(filter->capacity);
 	return cuckoo_geometry_fpr(filter->geometry.ncolumns,
 							   filter->geometry.prefix_bits, filter->capacity);
 }

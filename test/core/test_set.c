@@ -1066,12 +1066,19 @@ resize_below_entries(void)
 		CuckooFilter filter;
 		TestHost	host;
 		uint64_t	position;
+		uint64_t	first = 0;
 
 		test_host_init(&host);
 		test_new(&filter, &host, n, test_rate(0.001), 4);
 		for (uint64_t i = 0; i < n; i++)
 			CHECK_STATUS(cuckoo_set_add(&filter, test_mix(i), &host.host),
 						 CUCKOO_OK);
+		if (capacity % 2 == 0)	/* those that are left need a smaller table */
+		{
+			for (; first < n - n / 8; first++)
+				CHECK_STATUS(cuckoo_set_remove(&filter, test_mix(first)),
+							 CUCKOO_OK);
+		}
 		filter.capacity = capacity;
 		CHECK_STATUS(cuckoo_image_check(&filter, NULL, &position), CUCKOO_OK);
 
@@ -1090,13 +1097,125 @@ resize_below_entries(void)
 			}
 			CHECK_STATUS(status, CUCKOO_OK);
 			test_check_filter(&resized);
-			for (uint64_t v = 0; v < n; v++)
+			for (uint64_t v = first; v < n; v++)
 				CHECK(cuckoo_set_contains(&resized, test_mix(v)));
 			test_release(&resized, &host);
 		}
 		test_release(&filter, &host);
 		test_host_finish(&host);
 	}
+}
+
+/*
+ * What a filter will be when it is full can be told of its parameters alone;
+ * and how much of it can be told again of a table.
+ */
+static void
+full_as_foretold(void)
+{
+	static const double promised[] = {0.01, 1e-4, 1e-9};
+
+	for (uint64_t n = 1; n < 3000; n += 1 + n / 7)
+	{
+		for (size_t i = 0; i < sizeof(promised) / sizeof(promised[0]); i++)
+		{
+			const CuckooParameters parameters = {
+				n, test_rate(promised[i]), 4, 0
+			};
+			CuckooFilter foretold;
+			CuckooFilter filter;
+			TestHost	host;
+
+			WHERE("capacity %" PRIu64 ", rate %" PRIu64, n, i, 0, 0);
+			CHECK_STATUS(cuckoo_set_new(&foretold, &parameters, NULL),
+						 CUCKOO_OK);
+			CHECK(foretold.image == NULL);
+			test_host_init(&host);
+			CHECK_STATUS(cuckoo_set_new(&filter, &parameters, &host.host),
+						 CUCKOO_OK);
+			for (uint64_t v = 0; v < n; v++)
+				CHECK_STATUS(cuckoo_set_add(&filter, test_mix(v + 1),
+											&host.host), CUCKOO_OK);
+			CHECK_EQUAL(filter.is_table, cuckoo_set_full_is_table(&foretold));
+			CHECK_EQUAL(filter.image_bytes, cuckoo_set_full_bytes(&foretold));
+			CHECK(cuckoo_set_declared_fpr(&foretold) ==
+				  cuckoo_set_declared_fpr(&filter));
+			CHECK(cuckoo_set_fpr(&filter) <=
+				  cuckoo_set_declared_fpr(&filter) &&
+				  cuckoo_set_declared_fpr(&filter) <= promised[i]);
+
+			if (filter.is_table)
+			{
+				const uint64_t most = cuckoo_set_max_resize(&filter);
+				CuckooFilter resized;
+				CuckooStatus status;
+
+				CHECK_STATUS(cuckoo_set_resize(&filter, &resized, most, 0,
+											   &host.host), CUCKOO_OK);
+				CHECK_EQUAL(resized.capacity, most);
+				test_check_filter(&resized);
+				test_release(&resized, &host);
+				status = cuckoo_set_resize(&filter, &resized, most + 1, 0,
+										   &host.host);
+				CHECK(status == CUCKOO_TOO_COARSE || status == CUCKOO_TOO_LARGE);
+			}
+			test_release(&filter, &host);
+			test_host_finish(&host);
+		}
+	}
+}
+
+/*
+ * Eight values fill the two buckets that they share, a ninth has no room
+ * however large the table.  If that one comes when the list is to become a
+ * table, it stays a list, and nothing is lost.
+ */
+static void
+one_too_many_for_a_table(void)
+{
+	const uint64_t capacity = 100000;
+	CuckooFilter filter;
+	TestHost	host;
+	TestSnapshot snapshot;
+	uint64_t	limit;
+	uint64_t	nallocs;
+
+	test_host_init(&host);
+	test_new(&filter, &host, capacity, test_rate(1e-6), 4);
+	limit = cuckoo_set_list_limit(&filter.geometry);
+	CHECK(filter.geometry.prefix_bits >= 30 && limit > 20);
+
+	/* equal in the column, the first 11 bits of the prefix and the last 8 */
+	for (uint64_t i = 0; i < 8; i++)
+		CHECK_STATUS(cuckoo_set_add(&filter, i << 26 | 0x5A, &host.host),
+					 CUCKOO_OK);
+	for (uint64_t i = 8; i < limit; i++)
+		CHECK_STATUS(cuckoo_set_add(&filter, test_mix(i), &host.host),
+					 CUCKOO_OK);
+	CHECK(!filter.is_table);
+	test_snapshot_take(&snapshot, &filter);
+	nallocs = host.nallocs;
+	CHECK_STATUS(cuckoo_set_add(&filter, UINT64_C(8) << 26 | 0x5A, &host.host),
+				 CUCKOO_OK);
+	CHECK(host.nallocs > nallocs + 2);
+	CHECK(!filter.is_table && filter.nentries == limit + 1);
+	for (uint64_t i = 0; i < limit + 1; i++)
+		CHECK_EQUAL(cuckoo_set_count(&filter, i < 8 ? i << 26 | 0x5A :
+									 i < limit ? test_mix(i) :
+									 UINT64_C(8) << 26 | 0x5A), 1);
+	test_check_filter(&filter);
+
+	/* without it the others become a table with the next value */
+	CHECK_STATUS(cuckoo_set_remove(&filter, UINT64_C(8) << 26 | 0x5A),
+				 CUCKOO_OK);
+	CHECK(memcmp(snapshot.bytes + CUCKOO_HEADER_BYTES,
+				 cuckoo_image_body(&filter), 8 * limit) == 0);
+	CHECK_STATUS(cuckoo_set_add(&filter, test_mix(0), &host.host), CUCKOO_OK);
+	CHECK(filter.is_table && filter.nentries == limit + 1);
+	test_check_filter(&filter);
+	test_snapshot_free(&snapshot);
+	test_release(&filter, &host);
+	test_host_finish(&host);
 }
 
 /*
@@ -1149,6 +1268,8 @@ static const TestCase cases[] = {
 	{"resize_cases", resize_cases},
 	{"resize_with_superblocks", resize_with_superblocks},
 	{"resize_below_entries", resize_below_entries},
+	{"full_as_foretold", full_as_foretold},
+	{"one_too_many_for_a_table", one_too_many_for_a_table},
 };
 
 TEST_MAIN(cases)
