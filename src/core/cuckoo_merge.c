@@ -384,6 +384,8 @@ cuckoo_merge_header(CuckooFilter *filter, const CuckooFilter *other)
 		filter->family = other->family;
 	if (other->is_merged)
 		filter->is_merged = true;
+	if (other->is_doubtful)
+		filter->is_doubtful = true;
 }
 
 /*
