@@ -1,5 +1,5 @@
 # Filters go through pg_dump and COPY in every format, and come back equal to
-# the byte, also into a database of another encoding.
+# the byte, also into a database of another encoding and out of it again.
 
 use strict;
 use warnings;
@@ -17,6 +17,7 @@ $node->start;
 $node->safe_psql('postgres', 'CREATE DATABASE original');
 $node->safe_psql('original', 'CREATE EXTENSION cuckoo_filter');
 create_samples($node, 'original');
+create_words($node, 'original');
 check_samples($node, 'original', 'original');
 my $prints = sample_prints($node, 'original');
 
@@ -54,6 +55,32 @@ $node->command_ok(
 	[ 'pg_restore', '--exit-on-error', '-d', 'latin1', "$dir/custom" ],
 	'restore into a LATIN1 database');
 samples_are_same($node, 'latin1', $prints, 'LATIN1');
+words_are_same($node, 'latin1', 'LATIN1');
+
+# There and back again, in each format, and by the other encoding's own bytes:
+# what is dumped from it is LATIN1.
+$node->safe_psql('latin1', q{
+	CREATE TABLE made_here AS SELECT cf_agg(word, 1000) AS filter, cf_agg(ROW(n, word), 1000) AS pairs, cf_agg(ARRAY[word], 1000) AS arrays FROM words});
+for my $format (qw(plain custom directory))
+{
+	my $target = "back_$format";
+
+	$node->command_ok([ 'pg_dump', '-F', $format, '-f', "$dir/latin1_$format", 'latin1' ],
+		"pg_dump of LATIN1, $format format");
+	$node->safe_psql('postgres', "CREATE DATABASE $target TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'");
+	$node->command_ok(
+		$format eq 'plain'
+		? [ 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', $target, '-f', "$dir/latin1_$format" ]
+		: [ 'pg_restore', '--exit-on-error', '-d', $target, "$dir/latin1_$format" ],
+		"restore into UTF8, $format format");
+	samples_are_same($node, $target, $prints, "UTF8 to LATIN1 to UTF8, $format format");
+	words_are_same($node, $target, "UTF8 to LATIN1 to UTF8, $format format");
+	is( $node->safe_psql($target, q{
+			SELECT filter = (SELECT cf_agg(word, 1000) FROM words), pairs = (SELECT cf_agg(ROW(n, word), 1000) FROM words),
+				arrays = (SELECT cf_agg(ARRAY[word], 1000) FROM words) FROM made_here}),
+		't|t|t', "filters made in LATIN1 are those made in UTF8, $format format");
+}
+ok(slurp_file("$dir/latin1_plain") =~ /\tr\xe9sum\xe9 /, 'the dump was in LATIN1');
 
 # COPY, every format, with the filters compared by the server
 for my $format (qw(text csv binary))
@@ -67,6 +94,13 @@ for my $format (qw(text csv binary))
 		DROP TABLE copied;});
 	is($result, 't', "COPY, $format format");
 }
+
+# binary, to and from a client that is told nothing of it
+$node->safe_psql('postgres', 'CREATE DATABASE piped TEMPLATE template0');
+$node->safe_psql('piped', 'CREATE EXTENSION cuckoo_filter; CREATE TABLE samples (name text PRIMARY KEY, filter cuckoofilter); CREATE TYPE mood AS ENUM (\'sad\', \'ok\', \'happy\'); CREATE TYPE pair AS (a int, b text)');
+$node->safe_psql('original', "\\copy samples TO '$dir/piped' (FORMAT binary)");
+$node->safe_psql('piped', "\\copy samples FROM '$dir/piped' (FORMAT binary)");
+samples_are_same($node, 'piped', $prints, 'COPY binary through psql');
 
 # The schema without the data, and a second dump is the same as the first.
 # Newer versions of pg_dump put a random key around the script.

@@ -11,7 +11,8 @@ use warnings;
 use Test::More;
 
 use Exporter 'import';
-our @EXPORT = qw(create_samples check_samples sample_prints samples_are_same);
+our @EXPORT = qw(create_samples check_samples sample_prints samples_are_same
+  create_words words_are_same forget_new_options);
 
 # a value of each family
 my @families = (
@@ -153,6 +154,63 @@ sub samples_are_same
 
 	is(sample_prints($node, $db), $prints, "$label: equal to the byte");
 	return check_samples($node, $db, $label);
+}
+
+# create_words(node, database)
+#		Tables of words that LATIN1 has as well, and of filters of them.
+sub create_words
+{
+	my ($node, $db) = @_;
+
+	$node->safe_psql($db, qq{
+		SET client_encoding = 'UTF8';
+		CREATE TABLE words AS
+			SELECT n, w || ' ' || n AS word, (w || ' ' || n)::varchar(40) AS short
+			FROM generate_series(1, 200) n, unnest(ARRAY['r\x{c3}\x{a9}sum\x{c3}\x{a9}', '\x{c3}\x{bc}ber', 'stra\x{c3}\x{9f}e', '\x{c2}\x{a3}', 'plain']) w;
+		CREATE TABLE of_words AS
+			SELECT cf_agg(word, 1000) AS words, cf_agg(short, 1000) AS shorts, cf_agg(ARRAY[word, NULL], 1000) AS arrays,
+				cf_agg(ROW(n, word), 1000) AS pairs, cf_agg(to_jsonb(word), 1000) AS documents,
+				sum(cf_hash(word)) AS hashes FROM words});
+	return;
+}
+
+# words_are_same(node, database, label)
+#		Filters of the words as they are in this database are equal to those that
+#		came here.  One test.
+sub words_are_same
+{
+	my ($node, $db, $label) = @_;
+
+	return is(
+		$node->safe_psql($db, q{
+			SELECT words = (SELECT cf_agg(word, 1000) FROM words), shorts = (SELECT cf_agg(short, 1000) FROM words),
+				arrays = (SELECT cf_agg(ARRAY[word, NULL], 1000) FROM words), pairs = (SELECT cf_agg(ROW(n, word), 1000) FROM words),
+				documents = (SELECT cf_agg(to_jsonb(word), 1000) FROM words),
+				hashes = (SELECT sum(cf_hash(word)) FROM words), (SELECT bool_and(of_words.words @> word) FROM words)
+			FROM of_words}),
+		't|t|t|t|t|t|t', "$label: the same words make the same filters");
+}
+
+# forget_new_options(old, new, database...)
+#		Make databases of an old server fit to go to a new one.
+#
+# Newer minor versions store an attribute option that an early minor version of
+# the next major does not know.  It comes with any column; without it databases
+# can go there as well.
+sub forget_new_options
+{
+	my ($old, $new, @databases) = @_;
+	my $bin = $new->config_data('--bindir');
+	chomp $bin;
+
+	return if system('grep', '-q', 'pg_attver', "$bin/postgres") == 0;
+	$old->safe_psql($_, q{
+		SET allow_system_table_mods = on;
+		UPDATE pg_attribute SET attoptions = (
+				SELECT nullif(array_agg(o), '{}'::text[]) FROM unnest(attoptions) o
+				WHERE o NOT LIKE 'pg_attver=%')
+			WHERE attoptions::text LIKE '%pg_attver=%'}) for @databases;
+	return;
 }
 
 1;
