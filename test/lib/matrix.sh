@@ -193,7 +193,8 @@ matrix_major()
 }
 
 # upgrade OLD NEW CHROOT
-#		pg_upgrade of a database full of filters.
+#		A database full of filters goes from one major to another, by pg_upgrade
+#		and by dump and restore.
 upgrade()
 {
 	local old=$1 new=$2
@@ -205,7 +206,7 @@ upgrade()
 	srv_use "$old" && srv_build && srv_use "$new" && srv_build || return 1
 	TAP_ENV=(CUCKOO_OLD_INSTALL="$SRV_WORK/pg/lib/postgresql/$old"
 		CUCKOO_OLD_MAJOR="$old" CUCKOO_NEW_MAJOR="$new")
-	run_tap test/t/pg_upgrade.pl || return 1
+	run_tap test/t/pg_upgrade.pl test/t/dump_across.pl || return 1
 	TAP_ENV=()
 	SRV_MAKE=()
 	drop_temp "$SRV_ROOT$SRV_WORK"
@@ -245,11 +246,11 @@ matrix_suites()
 	fi
 	if wanted upgrade; then
 		for major in "${majors[@]}"; do
-			[ -z "$before" ] || suite "pg_upgrade $before to $major" upgrade "$before" "$major" "$chroot"
+			[ -z "$before" ] || suite "pg_upgrade and dump, $before to $major" upgrade "$before" "$major" "$chroot"
 			before=$major
 		done
 		if ((nmajors > 2)); then
-			suite "pg_upgrade ${majors[0]} to $before" upgrade "${majors[0]}" "$before" "$chroot"
+			suite "pg_upgrade and dump, ${majors[0]} to $before" upgrade "${majors[0]}" "$before" "$chroot"
 		fi
 	fi
 }

@@ -41,7 +41,6 @@ $old->safe_psql('filters', q{
 });
 my $prints = sample_prints($old, 'filters');
 
-
 my $new = PostgreSQL::Test::Cluster->new('new');
 $new->init(extra => [ options_of($new_major) ]);
 
@@ -49,18 +48,7 @@ my $old_bin = $old->config_data('--bindir');
 my $new_bin = $new->config_data('--bindir');
 chomp($old_bin, $new_bin);
 
-# Newer minor versions store an attribute option that an early minor version of
-# the next major does not know.  It is on columns of the system's own, and none
-# of ours; without it those upgrade as well.
-if (system('grep', '-q', 'pg_attver', "$new_bin/postgres") != 0)
-{
-	$old->safe_psql($_, q{
-		SET allow_system_table_mods = on;
-		UPDATE pg_attribute SET attoptions = (
-				SELECT nullif(array_agg(o), '{}'::text[]) FROM unnest(attoptions) o
-				WHERE o NOT LIKE 'pg_attver=%')
-			WHERE attoptions::text LIKE '%pg_attver=%'}) for qw(postgres filters template1);
-}
+forget_new_options($old, $new, qw(postgres filters template1));
 $old->stop;
 
 chdir $PostgreSQL::Test::Utils::tmp_check or die "chdir: $!";
