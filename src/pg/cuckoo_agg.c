@@ -154,7 +154,9 @@ require_same_parameters(const CuckooAggState *state, int narguments,
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("argument \"%s\" must be the same for all rows of a group",
-							names[i])));
+							names[i]),
+					 errdetail("It makes one filter of all rows of a group."),
+					 errhint("Give a constant, or an expression of the GROUP BY columns.")));
 	}
 }
 

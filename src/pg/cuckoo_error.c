@@ -230,7 +230,9 @@ cuckoo_resize_error(CuckooStatus status, const CuckooFilter *filter,
 					 errmsg("cannot resize a cuckoo filter to less than it holds"),
 					 errdetail("It holds %llu entries, the capacity asked for is %llu.",
 							   (unsigned long long) filter->nentries,
-							   (unsigned long long) capacity)));
+							   (unsigned long long) capacity),
+					 errhint("Remove values first, or ask for a capacity of at least %llu.",
+							 (unsigned long long) filter->nentries)));
 			break;
 		case CUCKOO_TOO_COARSE:
 			if (cuckoo_geometry_index_bits(ncolumns, capacity) +
@@ -300,7 +302,15 @@ cuckoo_family_error(CuckooFamily held, CuckooFamily given, CuckooUse use)
 					held_name, given_name) :
 			 errmsg("filter holds %s values, cannot remove %s",
 					held_name, given_name),
+			 given == CUCKOO_FAMILY_ARRAY ?
+			 errhint("An array is one value here; for each of its elements, call %s.",
+					 use == CUCKOO_USE_ADD ? "cf_add_all()" :
+					 use == CUCKOO_USE_REMOVE ? "cf_remove_all()" :
+					 "cf_contains_any(), cf_contains_all() or cf_contains_each()") :
 			 cast == NULL ? 0 :
+			 given == CUCKOO_FAMILY_TEXT ?
+			 errhint("Literals and parameters without a type are text: cast them to the kind that the filter holds, for example \"$1%s\".",
+					 cast) :
 			 errhint("Cast the value to the kind that the filter holds, for example \"value%s\".",
 					 cast)));
 }

@@ -298,7 +298,8 @@ cf_new(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("capacity must not be null")));
+				 errmsg("capacity must not be null"),
+				 errhint("The capacity is how many values the filter will hold one day.")));
 
 	cuckoo_parameters(&parameters, PG_GETARG_FLOAT8(0),
 					  PG_ARGISNULL(1) ? CUCKOO_DEFAULT_FPR :

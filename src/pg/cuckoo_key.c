@@ -277,16 +277,24 @@ static void append_json_container(JsonbContainer *container, StringInfo buf);
  * refuse_type
  *		Raise the error for a type that cannot be a key.
  *
- * detail is a whole sentence, or NULL.
+ * detail is a whole sentence, or NULL for a type that is not known.  The hint
+ * goes by the name of the type: a wrong guess does no harm.
  */
 static void
 refuse_type(Oid type, const char *detail)
 {
+	const char *const name = format_type_be(type);
+	const char *const dot = strrchr(name, '.');
+	const bool	is_filter = strcmp(dot != NULL ? dot + 1 : name,
+								   "cuckoofilter") == 0;
+
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot use values of type %s as filter keys",
-					format_type_be(type)),
+			 errmsg("cannot use values of type %s as filter keys", name),
 			 detail != NULL ? errdetail_internal("%s", detail) : 0,
+			 is_filter ?
+			 errhint("Filters are put together by cf_union() and cf_union_agg(), compared by cf_overlap().") :
+			 type == JSONOID ? errhint("Cast the value to jsonb.") :
 			 errhint("Cast the value to text or bytea.")));
 }
 

@@ -120,7 +120,9 @@ cuckoo_capacity_from_float8(float8 capacity)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity must be between 1 and %llu",
-						(unsigned long long) CUCKOO_MAX_CAPACITY)));
+						(unsigned long long) CUCKOO_MAX_CAPACITY),
+				 errdetail("The capacity given is %g.", capacity),
+				 errhint("The capacity is how many values the filter will hold one day.")));
 	return (uint64) ceil(capacity);
 }
 
@@ -138,7 +140,8 @@ cuckoo_rate_from_float8(float8 fpr)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("false positive rate must be greater than 0 and less than 1"),
-				 errhint("1 %% is 0.01.")));
+				 errdetail("The rate given is %g.", fpr),
+				 errhint("The rate is a fraction: 1 %% is 0.01.")));
 	return Max((uint64) ldexp(fpr, CUCKOO_RATE_BITS), 1);
 }
 
@@ -162,7 +165,9 @@ cuckoo_parameters(CuckooParameters *parameters, float8 capacity, float8 fpr,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("max_copies must be between 1 and %d",
-						CUCKOO_MAX_COPIES)));
+						CUCKOO_MAX_COPIES),
+				 errdetail("The max_copies given is %d.", max_copies),
+				 errhint("A value can be added more often than that; only so many adds of it are counted.")));
 	parameters->max_copies = max_copies;
 	parameters->seed = (uint64) seed;
 

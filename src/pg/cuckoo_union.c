@@ -38,7 +38,9 @@ require_mergeable(const CuckooFilter *a, const CuckooFilter *b)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot merge cuckoo filters of %s and %s values",
 						cuckoo_family_name(a->family),
-						cuckoo_family_name(b->family))));
+						cuckoo_family_name(b->family)),
+				 errdetail("One value has different bytes as a value of either kind."),
+				 errhint("Build both filters of values of one type.")));
 
 	switch (cuckoo_merge_compatible(a, b))
 	{
