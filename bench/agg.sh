@@ -3,21 +3,15 @@
 # agg.sh
 #		What do the aggregates cost, in time and memory, at the size of real tables?
 #
-# Builds the extension, installs it into a private copy of the server, and
-# starts a throwaway server there that listens on a socket only.  Both sides of
-# a ratio take turns, each run in a session of its own that has scanned the
-# table and called every aggregate before; the ratio is that of the medians, and its spread that of the
-# turns.  Memory is the peak of the backend's resident set (VmHWM) above what it
-# was before the query.  Prints one Markdown table.
+# On a throwaway server of its own.  Every run is in a session that has scanned
+# the table and called every aggregate before.  Memory is the peak of the
+# backend's resident set (VmHWM) above what it was before the query.  Prints
+# one Markdown table.
 set -euo pipefail
 
 REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# shellcheck source=test/lib/common.sh
-. "$REPO/test/lib/common.sh"
-# shellcheck source=test/lib/packages.sh
-. "$REPO/test/lib/packages.sh"
-# shellcheck source=test/lib/server.sh
-. "$REPO/test/lib/server.sh"
+# shellcheck source=bench/lib/bench.sh
+. "$REPO/bench/lib/bench.sh"
 
 ROWS=10000000
 ROUNDS=3
@@ -26,10 +20,6 @@ WORK_MEM=4GB
 SHARED_BUFFERS=2GB
 DAYS=365
 SPILLS=(64kB 1MB 4MB)	# work_mem that makes an aggregate go to disk
-HLL=no					# is the extension hll there?
-FAILED=0
-RESULTS=()				# lines of the table
-declare -A TIMES PEAKS	# of a side: one value per round
 
 usage()
 {
@@ -65,37 +55,11 @@ parse_arguments()
 	((ROWS >= 100000 && ROUNDS >= 1)) || { usage >&2; exit 2; }
 }
 
-# q ARG...
-#		psql on the server: bare values.
-q()
-{
-	srv_as psql -XqAt -v ON_ERROR_STOP=1 -h "$SRV_WORK/run" -U postgres "$@" </dev/null
-}
-
 start_server()
 {
-	local major
-
-	find_major major
-	need_server "$major" || die "the packages of PostgreSQL could not be installed"
-	if need_packages "postgresql-$major-hll"; then
-		HLL=yes
-	else
-		skip "postgresql-$major-hll cannot be installed: no comparison with hll_add_agg"
-	fi
-	srv_copy "$major"
-	srv_build || die "the extension does not build"
-	srv_start || die "the server does not start"
-	q -c "ALTER SYSTEM SET shared_buffers = '$SHARED_BUFFERS'" \
-		-c "ALTER SYSTEM SET work_mem = '$WORK_MEM'" \
-		-c "ALTER SYSTEM SET autovacuum = off" \
-		-c "ALTER SYSTEM SET jit = off" \
-		-c "ALTER SYSTEM SET max_parallel_workers_per_gather = 0" \
-		-c "ALTER SYSTEM SET parallel_setup_cost = 0" \
-		-c "ALTER SYSTEM SET parallel_tuple_cost = 0"
-	srv_as pg_ctl -s -w -D data -l data/log restart </dev/null >/dev/null 2>&1 ||
-		die "the server does not start again"
-	q -c "CREATE EXTENSION cuckoo_filter"
+	find_hll
+	bench_start "shared_buffers = '$SHARED_BUFFERS'" "work_mem = '$WORK_MEM'" \
+		'parallel_setup_cost = 0' 'parallel_tuple_cost = 0'
 	if [ $HLL = yes ]; then
 		q -c "CREATE EXTENSION hll"
 	fi
@@ -122,75 +86,16 @@ fill()
 run()
 {
 	local resident="SELECT 'kB ' || substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s*(\d+)')"
-	local out before after time
+	local out before after
 	local load='SELECT cf_agg(i), count(DISTINCT i), array_agg(i) FROM generate_series(1::bigint, 10) i'
 
 	if [ $HLL = yes ]; then
 		load+="; SELECT hll_add_agg(hll_hash_bigint(1))"
 	fi
 	out=$(q -c "$2" -c "$3" -c "$load" -c "$resident" -c '\timing on' -c "$4" -c '\timing off' -c "$resident")
-	time=$(sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' <<<"$out")
 	{ read -r before; read -r after; } < <(sed -n 's/^kB //p' <<<"$out")
-	TIMES[$1]+="$(awk -v t="$time" 'BEGIN { printf "%.3f", t / 1000 }') "
+	TIMES[$1]+="$(seconds_in "$out") "
 	PEAKS[$1]+="$(awk -v a="$after" -v b="$before" 'BEGIN { printf "%.1f", (a - b) / 1024 }') "
-}
-
-# median VALUE...
-median()
-{
-	printf '%s\n' "$@" | sort -g | awk '{ a[NR] = $1 } END { print (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2 }'
-}
-
-# spread VALUE...
-#		The smallest and the largest.
-spread()
-{
-	printf '%s\n' "$@" | sort -g | awk 'NR == 1 { low = $1 } END { print low " to " $1 }'
-}
-
-# result WHAT OPERATOR GOAL VALUE TEXT
-#		A line of the table; OPERATOR is <=, >= or = on numbers, or - for no goal.
-result()
-{
-	local verdict='' goal="$2 $3"
-
-	if [ "$2" = - ]; then
-		goal=-
-	elif awk -v v="$4" -v g="$3" -v op="$2" 'BEGIN { exit !(op == "<=" ? v <= g : op == ">=" ? v >= g : v == g) }'; then
-		verdict=yes
-	else
-		verdict='**no**'
-		FAILED=1
-	fi
-	RESULTS+=("| $1 | $goal | $5 | $verdict |")
-	step "$1: $5 (goal: $goal) $verdict"
-}
-
-# ratio_of ARRAY A B WHAT OPERATOR GOAL UNIT
-#		Line of how many times as large A's values are as B's.
-ratio_of()
-{
-	local -n values=$1
-	local a b i ratio ratios=()
-
-	read -r -a a <<<"${values[$2]}"
-	read -r -a b <<<"${values[$3]}"
-	for i in "${!a[@]}"; do
-		ratios+=("$(awk -v a="${a[i]}" -v b="${b[i]}" 'BEGIN { printf "%.2f", a / (b > 0 ? b : 0.1) }')")
-	done
-	ratio=$(awk -v a="$(median "${a[@]}")" -v b="$(median "${b[@]}")" 'BEGIN { printf "%.3f", a / (b > 0 ? b : 0.1) }')
-	result "$4" "$5" "$6" "$ratio" "$ratio ($(spread "${ratios[@]}")): $(median "${a[@]}") and $(median "${b[@]}") $7"
-}
-
-# value_of ARRAY SIDE WHAT OPERATOR GOAL UNIT
-#		Line of the median of one side.
-value_of()
-{
-	local -n values=$1
-	local a
-
-	read -r -a a <<<"${values[$2]}"
-	result "$3" "$4" "$5" "$(median "${a[@]}")" "$(median "${a[@]}") ($(spread "${a[@]}")) $6"
 }
 
 # Everything at $ROWS different values, one process.
@@ -341,14 +246,11 @@ measure_huge()
 
 main()
 {
-	local load
-
 	parse_arguments "$@"
 	arm_cleanup
 	cd /
 	start_server
 	fill
-	load=$(cut -d' ' -f1-3 /proc/loadavg)
 	compare_distinct
 	compare_parallel
 	compare_groups
@@ -359,11 +261,9 @@ main()
 		measure_huge
 	fi
 	say ''
-	say "PostgreSQL $(srv_version), $(nproc) processors, $ROWS rows, $ROUNDS rounds, work_mem = $WORK_MEM, shared_buffers = $SHARED_BUFFERS; load averages $load at the start, $(cut -d' ' -f1-3 /proc/loadavg) at the end."
+	circumstances "$ROWS rows, $ROUNDS rounds, work_mem = $WORK_MEM, shared_buffers = $SHARED_BUFFERS"
 	say ''
-	say "| What | Goal | Measured: median (least to most) | Reached |"
-	say "|---|---|---|---|"
-	printf '%s\n' "${RESULTS[@]}"
+	print_table
 	exit "$FAILED"
 }
 
