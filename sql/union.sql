@@ -306,6 +306,9 @@ SET work_mem = '1MB';
 INSERT INTO aggregated SELECT n, 'some', cf_union_agg(f ORDER BY i), cf_union_all_agg(f ORDER BY i) FROM fold JOIN large ON i = ANY (of) GROUP BY n;
 SET work_mem = '1GB';
 INSERT INTO aggregated SELECT n, 'plenty', cf_union_agg(f ORDER BY i), cf_union_all_agg(f ORDER BY i DESC) FROM fold JOIN large ON i = ANY (of) GROUP BY n;
+SET enable_sort = off;
+INSERT INTO aggregated SELECT n, 'hashed', cf_union_agg(f), cf_union_all_agg(f) FROM fold JOIN large ON i = ANY (of) GROUP BY n;
+RESET enable_sort;
 RESET work_mem;
 SELECT n, count(*), bool_and(sound(x.u) AND sound(x.a)) AS sound, bool_and(cf_count(x.u) = cf_count(fold.u)) AS u, bool_and(cf_count(x.a) = cf_count(fold.a)) AS a,
 	bool_and((cf_info(x.u)).merged = (cf_info(fold.u)).merged) AS mark, bool_or((cf_info(x.u)).merged) AS merged, bool_or((cf_info(x.a)).merged) AS merged_all,

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "nodes/execnodes.h"
 #include "utils/memutils.h"
 
 #include "../core/cuckoo_merge.h"
@@ -264,29 +265,41 @@ cuckoo_union_settle(ExpandedCuckooFilter *expanded)
 }
 
 /*
- * may_pend
- *		Is a filter better merged into a state together with others?
+ * pending_limit
+ *		Bytes that may be pending for the state of an aggregate.
  *
- * That takes 8 bytes for each entry, so it has to fit work_mem, and a state
- * that fits the cache does not need it.
+ * With hashing there is a state for each group at the same time, so that what
+ * each has pending must not be many times what it has.
  */
-static bool
-may_pend(const ExpandedCuckooFilter *state, const CuckooFilter *other)
+static Size
+pending_limit(FunctionCallInfo fcinfo, const ExpandedCuckooFilter *state)
 {
-	return cuckoo_merge_by_keys(&state->filter, other) &&
-		state->filter.geometry.index_bits >= CUCKOO_SUPERBLOCK_BITS &&
-		other->nentries <= (uint64) work_mem * 1024 / sizeof(uint64);
+	const Size	limit = (Size) work_mem * 1024;
+
+	if (IsA(fcinfo->context, AggState) &&
+		((AggState *) fcinfo->context)->aggstrategy != AGG_PLAIN &&
+		((AggState *) fcinfo->context)->aggstrategy != AGG_SORTED)
+		return Min(limit, 2 * state->filter.image_bytes);
+	return limit;
 }
 
 /*
  * merge_later
  *		Let a filter be merged into a state together with others.
+ *
+ * Returns false if it had better be merged at once: if it is too large, or not
+ * of the same parameters, or if the state fits the cache anyway.
  */
-static void
+static bool
 merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
-			bool add_copies)
+			bool add_copies, Size limit)
 {
 	CuckooPending *pending = state->pending;
+
+	if (!cuckoo_merge_by_keys(&state->filter, other) ||
+		state->filter.geometry.index_bits < CUCKOO_SUPERBLOCK_BITS ||
+		other->nentries > limit / sizeof(uint64))
+		return false;
 
 	require_mergeable(&state->filter, other);
 	if (pending == NULL)
@@ -307,9 +320,9 @@ merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
 
 	pend(pending, other);
 	cuckoo_merge_header(&state->filter, other);
-	if (cuckoo_collector_bytes(&pending->collector) >
-		(Size) work_mem * 1024)
+	if (cuckoo_collector_bytes(&pending->collector) > limit)
 		cuckoo_union_settle(state);
+	return true;
 }
 
 /*
@@ -348,9 +361,7 @@ merge_transition(FunctionCallInfo fcinfo, bool add_copies)
 		state = cuckoo_expand(PG_GETARG_DATUM(0), context);
 	datum = PG_GETARG_CUCKOOFILTER_P(1);
 	cuckoo_open(&other, datum);
-	if (may_pend(state, &other))
-		merge_later(state, &other, add_copies);
-	else
+	if (!merge_later(state, &other, add_copies, pending_limit(fcinfo, state)))
 	{
 		const MemoryContext old =
 			MemoryContextSwitchTo(state->header.eoh_context);
