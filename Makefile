@@ -63,8 +63,8 @@ PG_HEADERS = \
 
 DATA = sql/cuckoo_filter--1.0.0.sql
 
-REGRESS = catalog io key func resolve agg limits format misuse toast stored support \
-	patterns union parallel
+REGRESS = catalog io key func resolve agg limits format misuse flood toast stored \
+	support patterns union parallel
 REGRESS_OPTS = --load-extension=cuckoo_filter
 ENCODING = UTF8
 NO_LOCALE = 1
