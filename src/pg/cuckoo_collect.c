@@ -104,13 +104,14 @@ release_scratch(CuckooCollector *collector)
 static void
 sort_run(CuckooCollector *collector, CuckooRun *run)
 {
-	uint64	   *const more = run->keys + run->nsorted;
 	const size_t nmore = run->nkeys - run->nsorted;
 	uint64		on_stack[STACK_KEYS];
 	uint64	   *sorted = on_stack;
+	uint64	   *more;
 
 	if (nmore == 0)
 		return;
+	more = run->keys + run->nsorted;
 	if (nmore > STACK_KEYS)
 	{
 		if (nmore > collector->scratch_room)
@@ -230,7 +231,9 @@ make_parts(CuckooCollector *collector)
 		run->nsorted = run->nkeys;
 		resize_run(collector, run,
 				   pg_nextpower2_64(Max(run->nkeys * 2, INITIAL_KEYS)));
-		memcpy(run->keys, whole.keys + begin, run->nkeys * sizeof(uint64));
+		if (run->nkeys > 0)
+			memcpy(run->keys, whole.keys + begin,
+				   run->nkeys * sizeof(uint64));
 		begin = end;
 	}
 	if (whole.keys != NULL)
@@ -498,8 +501,9 @@ reader_next(void *context, uint64 *keys, size_t room)
 		const CuckooRun *const run = get_run(collector, reader->run);
 		const size_t ncopied = Min(room - nkeys, run->nkeys - reader->position);
 
-		memcpy(keys + nkeys, run->keys + reader->position,
-			   ncopied * sizeof(uint64));
+		if (ncopied > 0)
+			memcpy(keys + nkeys, run->keys + reader->position,
+				   ncopied * sizeof(uint64));
 		nkeys += ncopied;
 		reader->position += ncopied;
 		if (reader->position == run->nkeys)
