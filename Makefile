@@ -72,7 +72,8 @@ ISOLATION = read_stored_filter update_one_filter upsert_one_filter
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation \
 	--load-extension=cuckoo_filter
 TAP_TESTS = 1
-TAP = 001_dump_restore 002_crash_recovery 003_replication 004_extension
+TAP = 001_dump_restore 002_crash_recovery 003_replication 004_extension \
+	005_faults
 PROVE_TESTS = $(TAP:%=test/t/%.pl)
 PROVE_FLAGS = -I test/t
 

@@ -35,12 +35,14 @@ servers.  Leaves nothing behind but installed packages.
                in one server; under 20 minutes
   --all        the same, and: the extension under the sanitizers; every
                PostgreSQL from 15 that Debian has, with gcc and clang;
-               pg_upgrade between them; the core big-endian; core and
-               extension 32-bit.  Needs root, 3 GB under the cache folder
-               (\${XDG_CACHE_HOME:-/var/cache}) and the Debian mirror
+               pg_upgrade and dumps between them; the core big-endian; core and
+               extension 32-bit; faults again and again; the largest filters.
+               Needs root, 3 GB under the cache folder
+               (\${XDG_CACHE_HOME:-/var/cache}) and the Debian mirror, for the
+               largest filters 6 GB of memory and 12 GB of disk
   --only LIST  only these suites: core sanitize clang regress isolation tap
                documentation, and with --all also asan matrix upgrade endian
-               bits32
+               bits32 faults limits
 
 PG_MAJOR=N chooses the server of the plain tier, if it is installed or the
 distribution has it.

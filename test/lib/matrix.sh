@@ -380,9 +380,77 @@ asan_suites()
 	drop_temp "$SRV_ROOT$SRV_WORK"
 }
 
+# faults_suites
+#		The test of faults in its long form, with a disk that can be filled.
+#
+# That is a file system in memory, seen by the test's own processes only, so
+# that it is gone when these are.
+faults_suites()
+{
+	local major title small TIME_LIMIT=3600
+	# shellcheck disable=SC2016
+	local mount='mount -t tmpfs -o size=4m,mode=0777 tmpfs "$0" && exec "$@"'
+
+	find_major major
+	srv_copy "$major"
+	title="PostgreSQL $(srv_version)"
+	if ! srv_build; then
+		suite "$title, build" false
+		return 0
+	fi
+	TAP_ENV=(CUCKOO_TEST_LONG=1 CUCKOO_TEST_CRASHES=30)
+	small=$SRV_WORK/small_disk
+	mkdir "$small"
+	if unshare -m bash -c "$mount" "$small" true 2>/dev/null; then
+		TAP_ENV+=(CUCKOO_SMALL_DISK="$small")
+		SRV_ENTER=(unshare -m bash -c "$mount" "$small")
+	else
+		skip "this machine allows no mounts: nothing was tested with a full disk"
+	fi
+	suite "$title, faults, long" run_tap test/t/005_faults.pl test/t/002_crash_recovery.pl
+	SRV_ENTER=()
+	TAP_ENV=()
+	drop_temp "$SRV_ROOT$SRV_WORK"
+}
+
+# limits_suites
+#		Filters as large as there can be.
+#
+# What the server and pg_dump take at once for one such value is 6 GB.
+limits_suites()
+{
+	local major title available TIME_LIMIT=3600
+
+	available=$(awk '/^MemAvailable:/ { print int($2 / 1024 / 1024) }' /proc/meminfo)
+	if ((available < 6)); then
+		skip "the largest filters need 6 GB of memory, and $available are available"
+		return 0
+	fi
+	available=$(df -Pk "${TMPDIR:-/tmp}" | awk 'NR == 2 { print int($4 / 1024 / 1024) }')
+	if ((available < 12)); then
+		skip "the largest filters need 12 GB of disk, and $available are available"
+		return 0
+	fi
+	find_major major
+	srv_copy "$major"
+	title="PostgreSQL $(srv_version)"
+	if ! srv_build; then
+		suite "$title, build" false
+		return 0
+	fi
+	suite "$title, the largest filters" run_tap test/t/limits.pl
+	drop_temp "$SRV_ROOT$SRV_WORK"
+}
+
 # The whole long tier.
 all_suites()
 {
+	if wanted faults; then
+		faults_suites
+	fi
+	if wanted limits; then
+		limits_suites
+	fi
 	if wanted asan; then
 		asan_suites
 	fi

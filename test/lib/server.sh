@@ -17,6 +17,7 @@ SRV_MAJOR=				# its major version
 SRV_WORK=				# folder that holds everything below
 SRV_BIN=				# bin folder of the private copy
 SRV_CONFIG=				# its pg_config
+SRV_ENTER=()			# command that what is run inside is started through
 
 # srv_as CMD...
 #		Run a command inside, without root's rights, in the work folder.
@@ -29,7 +30,7 @@ srv_as()
 	if [ -n "$SRV_ROOT" ]; then
 		chroot --userspec=postgres:postgres "$SRV_ROOT" "${env[@]}" "$@"
 	elif is_root; then
-		setpriv --reuid=postgres --regid=postgres --clear-groups -- "${env[@]}" "$@"
+		${SRV_ENTER[@]+"${SRV_ENTER[@]}"} setpriv --reuid=postgres --regid=postgres --clear-groups -- "${env[@]}" "$@"
 	else
 		"${env[@]}" "$@"
 	fi
