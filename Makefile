@@ -30,6 +30,7 @@ PG_OBJS = \
 	src/pg/cuckoo_func.o \
 	src/pg/cuckoo_io.o \
 	src/pg/cuckoo_key.o \
+	src/pg/cuckoo_keytype.o \
 	src/pg/cuckoo_module.o \
 	src/pg/cuckoo_stored.o \
 	src/pg/cuckoo_support.o \
@@ -56,6 +57,7 @@ PG_HEADERS = \
 	src/pg/cuckoo_cache.h \
 	src/pg/cuckoo_collect.h \
 	src/pg/cuckoo_key.h \
+	src/pg/cuckoo_keytype.h \
 	src/pg/cuckoo_pg.h \
 	src/pg/cuckoo_stored.h \
 	src/pg/cuckoo_toast.h \

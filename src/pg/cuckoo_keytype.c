@@ -1,0 +1,436 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_keytype.c
+ *		Which types can be keys, and how: families, collations, equality.
+ *
+ * A type is resolved once for each call site.  One that is not known to hash
+ * as it compares is refused, never guessed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_range.h"
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/primnodes.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "cuckoo_keytype.h"
+#include "pg_compat.h"
+
+/* The built-in types that can be keys; the rest goes by typtype. */
+typedef struct KeyType
+{
+	Oid			type;
+	KeyKind		kind;
+	CuckooFamily family;
+	bool		is_collatable;
+} KeyType;
+
+static const KeyType key_types[] = {
+	{INT4OID, KEY_INT4, CUCKOO_FAMILY_NUMBER, false},
+	{INT8OID, KEY_INT8, CUCKOO_FAMILY_NUMBER, false},
+	{INT2OID, KEY_INT2, CUCKOO_FAMILY_NUMBER, false},
+	{NUMERICOID, KEY_NUMERIC, CUCKOO_FAMILY_NUMBER, false},
+	{FLOAT4OID, KEY_FLOAT4, CUCKOO_FAMILY_FLOAT, false},
+	{FLOAT8OID, KEY_FLOAT8, CUCKOO_FAMILY_FLOAT, false},
+	{TEXTOID, KEY_TEXT, CUCKOO_FAMILY_TEXT, true},
+	{VARCHAROID, KEY_TEXT, CUCKOO_FAMILY_TEXT, true},
+	{BPCHAROID, KEY_BPCHAR, CUCKOO_FAMILY_TEXT, true},
+	{NAMEOID, KEY_NAME, CUCKOO_FAMILY_TEXT, true},
+	{CHAROID, KEY_CHAR, CUCKOO_FAMILY_TEXT, false},
+	{UNKNOWNOID, KEY_CSTRING, CUCKOO_FAMILY_TEXT, false},
+	{BYTEAOID, KEY_VARLENA, CUCKOO_FAMILY_BYTES, false},
+	{BOOLOID, KEY_BOOL, CUCKOO_FAMILY_BOOL, false},
+	{UUIDOID, KEY_FIXED, CUCKOO_FAMILY_UUID, false},
+	{OIDOID, KEY_OID, CUCKOO_FAMILY_OID, false},
+	{MACADDROID, KEY_FIXED, CUCKOO_FAMILY_MACADDR, false},
+	{MACADDR8OID, KEY_FIXED, CUCKOO_FAMILY_MACADDR8, false},
+	{INETOID, KEY_INET, CUCKOO_FAMILY_INET, false},
+	{CIDROID, KEY_INET, CUCKOO_FAMILY_INET, false},
+	{BITOID, KEY_BIT, CUCKOO_FAMILY_BIT, false},
+	{VARBITOID, KEY_BIT, CUCKOO_FAMILY_BIT, false},
+	{PG_LSNOID, KEY_INT8, CUCKOO_FAMILY_PG_LSN, false},
+	{DATEOID, KEY_INT4, CUCKOO_FAMILY_DATE, false},
+	{TIMESTAMPOID, KEY_INT8, CUCKOO_FAMILY_TIMESTAMP, false},
+	{TIMESTAMPTZOID, KEY_INT8, CUCKOO_FAMILY_TIMESTAMPTZ, false},
+	{TIMEOID, KEY_INT8, CUCKOO_FAMILY_TIME, false},
+	{TIMETZOID, KEY_TIMETZ, CUCKOO_FAMILY_TIMETZ, false},
+	{INTERVALOID, KEY_INTERVAL, CUCKOO_FAMILY_INTERVAL, false},
+	{JSONBOID, KEY_JSONB, CUCKOO_FAMILY_JSONB, false}
+};
+
+/* What messages say of a family. */
+static const struct
+{
+	const char *name;
+	const char *cast;
+}			family_words[CUCKOO_FAMILY_LAST + 1] = {
+	[CUCKOO_FAMILY_NONE] = {"untyped", NULL},
+	[CUCKOO_FAMILY_NUMBER] = {"number", "::bigint"},
+	[CUCKOO_FAMILY_FLOAT] = {"float", "::float8"},
+	[CUCKOO_FAMILY_TEXT] = {"text", "::text"},
+	[CUCKOO_FAMILY_BYTES] = {"bytes", "::bytea"},
+	[CUCKOO_FAMILY_BOOL] = {"bool", "::boolean"},
+	[CUCKOO_FAMILY_UUID] = {"uuid", "::uuid"},
+	[CUCKOO_FAMILY_OID] = {"oid", "::oid"},
+	[CUCKOO_FAMILY_MACADDR] = {"macaddr", "::macaddr"},
+	[CUCKOO_FAMILY_MACADDR8] = {"macaddr8", "::macaddr8"},
+	[CUCKOO_FAMILY_INET] = {"inet", "::inet"},
+	[CUCKOO_FAMILY_BIT] = {"bit", "::varbit"},
+	[CUCKOO_FAMILY_PG_LSN] = {"pg_lsn", "::pg_lsn"},
+	[CUCKOO_FAMILY_DATE] = {"date", "::date"},
+	[CUCKOO_FAMILY_TIMESTAMP] = {"timestamp", "::timestamp"},
+	[CUCKOO_FAMILY_TIMESTAMPTZ] = {"timestamptz", "::timestamptz"},
+	[CUCKOO_FAMILY_TIME] = {"time", "::time"},
+	[CUCKOO_FAMILY_TIMETZ] = {"timetz", "::timetz"},
+	[CUCKOO_FAMILY_INTERVAL] = {"interval", "::interval"},
+	[CUCKOO_FAMILY_JSONB] = {"jsonb", "::jsonb"},
+	[CUCKOO_FAMILY_ARRAY] = {"array", NULL},
+	[CUCKOO_FAMILY_RECORD] = {"record", NULL},
+	[CUCKOO_FAMILY_RANGE] = {"range", NULL},
+	[CUCKOO_FAMILY_MULTIRANGE] = {"multirange", NULL}
+};
+
+/*
+ * refuse_type
+ *		Raise the error for a type that cannot be a key.
+ *
+ * detail is a whole sentence, or NULL for a type that is not known.  The hint
+ * goes by the name of the type: a wrong guess does no harm.
+ */
+static void
+refuse_type(Oid type, const char *detail)
+{
+	const char *const name = format_type_be(type);
+	const char *const dot = strrchr(name, '.');
+	const bool	is_filter = strcmp(dot != NULL ? dot + 1 : name,
+								   "cuckoofilter") == 0;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot use values of type %s as filter keys", name),
+			 detail != NULL ? errdetail_internal("%s", detail) : 0,
+			 is_filter ?
+			 errhint("Filters are put together by cf_union() and cf_union_agg(), compared by cf_overlap().") :
+			 type == JSONOID ? errhint("Cast the value to jsonb.") :
+			 errhint("Cast the value to text or bytea.")));
+}
+
+/*
+ * check_collation
+ *		Refuse a collation under which equal texts can have different bytes.
+ */
+static void
+check_collation(Oid collation)
+{
+	if (!OidIsValid(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_COLLATION),
+				 errmsg("could not determine which collation to use for filter keys"),
+				 errhint("Use the COLLATE clause to set the collation explicitly.")));
+
+	if (!get_collation_isdeterministic(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("nondeterministic collations are not supported for filter keys"),
+				 errdetail("Under collation \"%s\", strings of different bytes can be equal.",
+						   get_collation_name(collation)),
+				 errhint("Use the same deterministic form whenever a value is added or probed, for example lower(value) COLLATE \"C\".")));
+}
+
+/*
+ * check_equality
+ *		Refuse a user's type whose "=" is not the generic one.
+ *
+ * An operator class can give an enum, composite or range type an equality of
+ * its own, of which nothing is known here.  A type without any equality has
+ * parts that will be refused for that.
+ */
+static void
+check_equality(Oid type, Oid generic_equality)
+{
+	const TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR);
+
+	if (OidIsValid(entry->eq_opr) && entry->eq_opr != generic_equality)
+		refuse_type(type, "The type has an equality operator of its own.");
+}
+
+/*
+ * check_range_equality
+ *		Refuse a range type that compares its bounds by another equality than
+ *		the subtype's own.
+ *
+ * An operator class in another family that has the same "=", such as
+ * text_pattern_ops, is fine.
+ */
+static void
+check_range_equality(Oid type, Oid subtype)
+{
+	const Oid	equality = lookup_type_cache(subtype,
+											 TYPECACHE_EQ_OPR)->eq_opr;
+	HeapTuple	tuple;
+	Oid			opclass;
+	Oid			left;
+	Oid			right;
+
+	tuple = SearchSysCache1(RANGETYPE, ObjectIdGetDatum(type));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for range type %u", type);
+	opclass = ((Form_pg_range) GETSTRUCT(tuple))->rngsubopc;
+	ReleaseSysCache(tuple);
+
+	if (OidIsValid(equality))
+	{
+		op_input_types(equality, &left, &right);
+		if (get_opfamily_member(get_opclass_family(opclass), left, right,
+								BTEqualStrategyNumber) == equality)
+			return;
+	}
+	refuse_type(type,
+				"The range type does not use the default equality of its subtype.");
+}
+
+/*
+ * cuckoo_key_for_type
+ *		How the values of a type become key bytes.
+ *
+ * collation is the one that "=" would use; it matters only for text and for
+ * arrays of it, since records and ranges bring their own.  The result and all
+ * it will ever cache live in mcxt.
+ *
+ * Parts are resolved here as well, except for the fields of a record, which
+ * are known only when the first record comes.
+ */
+CuckooKey *
+cuckoo_key_for_type(Oid type, Oid collation, MemoryContext mcxt)
+{
+	CuckooKey  *key;
+	Oid			element;
+
+	check_stack_depth();
+
+	key = MemoryContextAllocZero(mcxt, sizeof(CuckooKey));
+	key->mcxt = mcxt;
+	key->type = getBaseType(type);
+	get_typlenbyvalalign(key->type,
+						 &key->typlen, &key->typbyval, &key->typalign);
+
+	for (size_t i = 0; i < lengthof(key_types); i++)
+	{
+		if (key_types[i].type != key->type)
+			continue;
+
+		key->kind = key_types[i].kind;
+		key->family = key_types[i].family;
+		if (key_types[i].is_collatable)
+			check_collation(collation);
+
+		/* where nothing can need conversion, a text is just its bytes */
+		if (key->kind == KEY_TEXT &&
+			(GetDatabaseEncoding() == PG_UTF8 ||
+			 GetDatabaseEncoding() == PG_SQL_ASCII))
+			key->kind = KEY_VARLENA;
+		return key;
+	}
+
+	element = get_element_type(key->type);
+	if (OidIsValid(element))
+	{
+		key->kind = KEY_ARRAY;
+		key->family = CUCKOO_FAMILY_ARRAY;
+		key->element = cuckoo_key_for_type(element, collation, mcxt);
+		return key;
+	}
+
+	if (key->type == RECORDOID)
+	{
+		key->kind = KEY_RECORD;
+		key->family = CUCKOO_FAMILY_RECORD;
+		return key;
+	}
+
+	switch (get_typtype(key->type))
+	{
+		case TYPTYPE_ENUM:
+			check_equality(key->type, ENUM_EQ_OP);
+			key->kind = KEY_ENUM;
+			key->family = CUCKOO_FAMILY_TEXT;
+			return key;
+
+		case TYPTYPE_COMPOSITE:
+			check_equality(key->type, RECORD_EQ_OP);
+			key->kind = KEY_RECORD;
+			key->family = CUCKOO_FAMILY_RECORD;
+			return key;
+
+		case TYPTYPE_RANGE:
+			check_equality(key->type, RANGE_EQ_OP);
+			key->typcache = lookup_type_cache(key->type, TYPECACHE_RANGE_INFO);
+			if (key->typcache->rngelemtype == NULL)
+				elog(ERROR, "type %u is not a range type", key->type);
+			key->kind = KEY_RANGE;
+			key->family = CUCKOO_FAMILY_RANGE;
+			key->element =
+				cuckoo_key_for_type(key->typcache->rngelemtype->type_id,
+									key->typcache->rng_collation, mcxt);
+			check_range_equality(key->type,
+								 key->typcache->rngelemtype->type_id);
+			return key;
+
+		case TYPTYPE_MULTIRANGE:
+			check_equality(key->type, MULTIRANGE_EQ_OP);
+			key->typcache = lookup_type_cache(key->type,
+											  TYPECACHE_MULTIRANGE_INFO);
+			if (key->typcache->rngtype == NULL)
+				elog(ERROR, "type %u is not a multirange type", key->type);
+			key->kind = KEY_MULTIRANGE;
+			key->family = CUCKOO_FAMILY_MULTIRANGE;
+			key->element = cuckoo_key_for_type(key->typcache->rngtype->type_id,
+											   InvalidOid, mcxt);
+			return key;
+
+		default:
+			refuse_type(type, NULL);
+	}
+
+	return NULL;				/* not reached */
+}
+
+/*
+ * cuckoo_key_for_estimate
+ *		The same, or NULL, but for the plain built-in types only.
+ */
+CuckooKey *
+cuckoo_key_for_estimate(Oid type, Oid collation, MemoryContext mcxt)
+{
+	const Oid	base = getBaseType(type);
+
+	for (size_t i = 0; i < lengthof(key_types); i++)
+	{
+		if (key_types[i].type != base)
+			continue;
+		if (key_types[i].is_collatable &&
+			(!OidIsValid(collation) ||
+			 !get_collation_isdeterministic(collation)))
+			return NULL;
+		return cuckoo_key_for_type(base, collation, mcxt);
+	}
+	return NULL;
+}
+
+/*
+ * cuckoo_argument_type
+ *		Type and collation of an argument of the running call.
+ *
+ * The expression tree says so.  Some executors call a transition function
+ * with a fresh FmgrInfo that has none; the aggregate call knows the types of
+ * its own arguments then, which follow the transition state.
+ */
+void
+cuckoo_argument_type(FunctionCallInfo fcinfo, int argno, Oid *type,
+					 Oid *collation)
+{
+	*type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+	*collation = PG_GET_COLLATION();
+
+	if (!OidIsValid(*type))
+	{
+		const Aggref *aggref = AggGetAggref(fcinfo);
+
+		if (aggref != NULL && argno >= 1 &&
+			argno <= list_length(aggref->aggargtypes))
+		{
+			*type = list_nth_oid(aggref->aggargtypes, argno - 1);
+			if (!OidIsValid(*collation))
+				*collation = aggref->inputcollid;
+		}
+	}
+
+	if (!OidIsValid(*type) || fcinfo->flinfo == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
+				 errmsg("could not determine the type of the filter key"),
+				 errdetail("The function was called without type information.")));
+}
+
+/*
+ * cuckoo_key_for_argument
+ *		How the values of an argument of the running call become key bytes.
+ */
+CuckooKey *
+cuckoo_key_for_argument(FunctionCallInfo fcinfo, int argno)
+{
+	Oid			type;
+	Oid			collation;
+
+	cuckoo_argument_type(fcinfo, argno, &type, &collation);
+	return cuckoo_key_for_type(type, collation, fcinfo->flinfo->fn_mcxt);
+}
+
+/*
+ * cuckoo_key_for_elements
+ *		The same for the elements of an argument that is an array.
+ */
+CuckooKey *
+cuckoo_key_for_elements(FunctionCallInfo fcinfo, int argno)
+{
+	Oid			type;
+	Oid			collation;
+	Oid			element;
+
+	cuckoo_argument_type(fcinfo, argno, &type, &collation);
+	element = get_element_type(getBaseType(type));
+	if (!OidIsValid(element))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("type %s is not an array type",
+						format_type_be(type))));
+	return cuckoo_key_for_type(element, collation, fcinfo->flinfo->fn_mcxt);
+}
+
+CuckooFamily
+cuckoo_key_family(const CuckooKey *key)
+{
+	return key->family;
+}
+
+Oid
+cuckoo_key_type(const CuckooKey *key)
+{
+	return key->type;
+}
+
+void
+cuckoo_key_storage(const CuckooKey *key, int16 *typlen, bool *typbyval,
+				   char *typalign)
+{
+	*typlen = key->typlen;
+	*typbyval = key->typbyval;
+	*typalign = key->typalign;
+}
+
+const char *
+cuckoo_family_name(CuckooFamily family)
+{
+	if ((unsigned) family > CUCKOO_FAMILY_LAST)
+		return "unknown";
+	return family_words[family].name;
+}
+
+const char *
+cuckoo_family_cast(CuckooFamily family)
+{
+	if ((unsigned) family > CUCKOO_FAMILY_LAST)
+		return NULL;
+	return family_words[family].cast;
+}
