@@ -98,13 +98,6 @@ cuckoo_fps_count(const uint64_t *fps, uint64_t fp)
 	return (fps[0] == fp) + (fps[1] == fp) + (fps[2] == fp) + (fps[3] == fp);
 }
 
-/* Has an unpacked bucket a free slot?  Free ones are sorted to the front. */
-static inline bool
-cuckoo_fps_has_room(const uint64_t *fps)
-{
-	return fps[0] == 0;
-}
-
 /* Put a fingerprint into the first slot, which is free, and keep the order. */
 static inline void
 cuckoo_fps_insert(uint64_t *fps, uint64_t fp)
