@@ -77,7 +77,6 @@ TAP_TESTS = 1
 TAP = 001_dump_restore 002_crash_recovery 003_replication 004_extension \
 	005_faults
 PROVE_TESTS = $(TAP:%=test/t/%.pl)
-PROVE_FLAGS = -I test/t
 
 PG_CPPFLAGS = -I$(srcdir)/src
 SHLIB_LINK = -lm
@@ -85,6 +84,9 @@ SHLIB_LINK = -lm
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+# After what PGXS says; prove runs in the folder of the sources.
+PROVE_FLAGS += -I test/t
 
 $(OBJS) $(OBJS:.o=.bc): $(addprefix $(srcdir)/,$(CORE_HEADERS) $(PG_HEADERS))
 
