@@ -88,7 +88,14 @@ include $(PGXS)
 # After what PGXS says; prove runs in the folder of the sources.
 PROVE_FLAGS += -I test/t
 
-$(OBJS) $(OBJS:.o=.bc): $(addprefix $(srcdir)/,$(CORE_HEADERS) $(PG_HEADERS))
+# A build outside the sources has nowhere to put its objects yet; absolute,
+# since by a relative name make would find the folder of the sources.
+OBJDIRS = $(CURDIR)/src/core $(CURDIR)/src/pg
+$(OBJDIRS):
+	mkdir -p $@
+
+$(OBJS) $(OBJS:.o=.bc): $(addprefix $(srcdir)/,$(CORE_HEADERS) $(PG_HEADERS)) \
+	| $(OBJDIRS)
 
 # Tests and benchmarks that need no server
 .PHONY: check-core bench-core
