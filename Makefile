@@ -4,6 +4,8 @@
 #   make installcheck               regression tests on a running server
 #   make check-core                 unit tests of the core, no server needed
 #   make bench-core                 speed of the core, no server needed
+#   make dist                       archive of the last commit, for PGXN
+#   make deb                        Debian packages for all servers installed
 
 EXTENSION = cuckoo_filter
 MODULE_big = cuckoo_filter
@@ -104,6 +106,20 @@ check-core:
 
 bench-core:
 	$(MAKE) -C $(srcdir)/bench/core run
+
+# The version has one source, the control file.
+DISTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" \
+	$(srcdir)/$(EXTENSION).control)
+DISTNAME = $(EXTENSION)-$(DISTVERSION)
+
+.PHONY: dist deb
+dist:
+	git -C $(srcdir) archive --format=zip --prefix=$(DISTNAME)/ \
+		-o $(CURDIR)/$(DISTNAME).zip HEAD
+
+deb:
+	pg_buildext updatecontrol
+	dpkg-buildpackage -b -us -uc
 
 # print-REGRESS and the like: what a script wants to know of this file
 print-%:

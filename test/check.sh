@@ -21,6 +21,8 @@ REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$REPO/test/lib/core.sh"
 # shellcheck source=test/lib/matrix.sh
 . "$REPO/test/lib/matrix.sh"
+# shellcheck source=test/lib/package.sh
+. "$REPO/test/lib/package.sh"
 
 usage()
 {
@@ -36,13 +38,13 @@ servers.  Leaves nothing behind but installed packages.
   --all        the same, and: the extension under the sanitizers; every
                PostgreSQL from 15 that Debian has, with gcc and clang;
                pg_upgrade and dumps between them; the core big-endian; core and
-               extension 32-bit; faults again and again; the largest filters.
-               Needs root, 3 GB under the cache folder
-               (\${XDG_CACHE_HOME:-/var/cache}) and the Debian mirror, for the
-               largest filters 6 GB of memory and 12 GB of disk
+               extension 32-bit; faults again and again; the largest filters;
+               the archive and the Debian packages.  Needs root, 5 GB under the
+               cache folder (\${XDG_CACHE_HOME:-/var/cache}) and the Debian
+               mirror, for the largest filters 6 GB of memory and 12 GB of disk
   --only LIST  only these suites: core sanitize clang regress isolation tap
                documentation, and with --all also asan matrix upgrade endian
-               bits32 faults limits
+               bits32 faults limits package
 
 PG_MAJOR=N chooses the server of the plain tier, if it is installed or the
 distribution has it.

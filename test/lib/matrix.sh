@@ -109,14 +109,15 @@ unpack_chroot()
 }
 
 # cached_chroot VAR NAME ARGUMENT...
-#		The chroot that unpack_chroot makes of the arguments, made if need be.
+#		The chroot that CHROOT_MAKER makes of the arguments, made if need be.
 #		VAR gets its folder.
+CHROOT_MAKER=unpack_chroot
 cached_chroot()
 {
 	local var=$1 name=$2 key dir making
 	shift 2
 
-	key=$(printf '%s\n' "$(declare -f unpack_chroot)" "$@" "$(date +%Y%m)" | sha256sum | cut -c 1-12)
+	key=$(printf '%s\n' "$(declare -f "$CHROOT_MAKER")" "$@" "$(date +%Y%m)" | sha256sum | cut -c 1-12)
 	dir=$CACHE/$name-$key
 	if [ ! -d "$dir" ]; then
 		step "making the chroot \"$name\" in $CACHE, once a month (a minute or two)"
@@ -125,7 +126,7 @@ cached_chroot()
 		find "$CACHE" -mindepth 1 -maxdepth 1 -name "$name-*" -mtime +40 -exec rm -rf {} +
 		make_temp making "$CACHE"
 		CLEAN_DIRS+=("$making.log")
-		if ! unpack_chroot "$making" "$@"; then
+		if ! "$CHROOT_MAKER" "$making" "$@"; then
 			show "$making.log"
 			return 1
 		fi
@@ -465,5 +466,8 @@ all_suites()
 			amd64|i386) bits32_suites ;;
 			*) skip "32-bit: only on amd64" ;;
 		esac
+	fi
+	if wanted package; then
+		package_suites
 	fi
 }
