@@ -49,18 +49,32 @@ static double rates[MAX_LIST] = {0.01, 0.001, 1.0 / 65536};
 static int	nrates = 3;
 static const char *questions = "miss,hit,add,grow,batch,double,build";
 
+/* All that can be compared; the first two always. */
+static const Subject *const subjects[] = {
+	&plain_subject,
+	&core_subject,
 #ifdef HAVE_BASE
-#define NSUBJECTS		3
-static const Subject *const subjects[NSUBJECTS] = {
-	&plain_subject, &core_subject, &base_subject
-};
-#else
-#define NSUBJECTS		2
-static const Subject *const subjects[NSUBJECTS] = {
-	&plain_subject, &core_subject
-};
+	&base_subject,
 #endif
-static const char *const subject_names[] = {"plain", "ours", "base"};
+#ifdef HAVE_FIELD
+	&single_subject,
+	&packed_subject,
+#endif
+};
+static const char *const subject_names[] = {
+	"plain",
+	"ours",
+#ifdef HAVE_BASE
+	"base",
+#endif
+#ifdef HAVE_FIELD
+	"single",
+	"packed",
+#endif
+};
+
+#define NSUBJECTS		((int) (sizeof(subjects) / sizeof(subjects[0])))
+#define MAX_SUBJECTS	5
 
 #define PLAIN			0
 #define OURS			1
@@ -76,7 +90,7 @@ typedef struct Case
 	uint64_t   *hits;			/* NPROBES of the hashes, in random order */
 	uint64_t   *misses;			/* NPROBES other ones */
 	uint64_t   *mixed;			/* NPROBES, half of them hits */
-	void	   *filters[NSUBJECTS]; /* full ones; or NULL */
+	void	   *filters[MAX_SUBJECTS];	/* full ones; or NULL */
 } Case;
 
 /* One of the things that take turns; returns nanoseconds per operation. */
@@ -370,30 +384,55 @@ print_row(const char *question, const char *pair, const Run *a, const Run *b,
 	fflush(stdout);
 }
 
+/* Can a subject be asked this at all? */
+static bool
+is_able(const Case *c, int subject, double (*measure) (const Case *, int))
+{
+	const Subject *const s = subjects[subject];
+	void	   *filter;
+
+	if (measure == measure_doubling)
+		return c->filters[subject] != NULL && s->create_doubled != NULL;
+	if (measure == measure_adds_growing)
+	{
+		filter = s->create(c->nvalues, c->rate, false);
+		if (filter == NULL)
+			return false;
+		s->destroy(filter);
+	}
+	return c->filters[subject] != NULL;
+}
+
 /* Ours against each of the others, all asked the same. */
 static void
 ask_subjects(const Case *c, const char *question,
 			 double (*measure) (const Case *, int), double goal,
 			 double goal_ns)
 {
-	Run			runs[NSUBJECTS];
+	Run			runs[MAX_SUBJECTS];
+	int			nruns = 0;
 
 	for (int i = 0; i < NSUBJECTS; i++)
 	{
-		runs[i].measure = measure;
-		runs[i].subject = i;
-		runs[i].what = c;
+		if (!is_able(c, i, measure))
+			continue;
+		runs[nruns].measure = measure;
+		runs[nruns].subject = i;
+		runs[nruns].what = c;
+		nruns++;
 	}
-	take_turns(runs, NSUBJECTS);
-	for (int i = 0; i < NSUBJECTS; i++)
+	take_turns(runs, nruns);
+	for (int i = 0; i < nruns; i++)
 	{
+		const bool	is_plain = runs[i].subject == PLAIN;
 		char		pair[32];
 
-		if (i == OURS)
+		if (runs[i].subject == OURS)
 			continue;
-		snprintf(pair, sizeof(pair), "ours / %s", subject_names[i]);
+		snprintf(pair, sizeof(pair), "ours / %s",
+				 subject_names[runs[i].subject]);
 		print_row(question, pair, &runs[OURS], &runs[i],
-				  i == PLAIN ? goal : 0, i == PLAIN ? goal_ns : 0);
+				  is_plain ? goal : 0, is_plain ? goal_ns : 0);
 	}
 }
 
@@ -403,7 +442,7 @@ ask_batches(const Case *c)
 {
 	/* the goal is for tables that do not fit the cache */
 	const double goal = c->nvalues >= 10000000 ? 0.4 : 0;
-	Run			runs[3 * NSUBJECTS];
+	Run			runs[3 * MAX_SUBJECTS];
 	int			nruns = 0;
 
 	for (int i = 0; i < NSUBJECTS; i++)
@@ -433,7 +472,7 @@ ask_batches(const Case *c)
 static void
 ask_builds(const Case *large, const Case *small)
 {
-	Run			runs[2 * NSUBJECTS];
+	Run			runs[2 * MAX_SUBJECTS];
 	int			nruns = 0;
 	char		pair[64];
 
@@ -495,8 +534,23 @@ make_filters(Case *c)
 {
 	for (int i = 0; i < NSUBJECTS; i++)
 	{
+		size_t		nrefused;
+
 		c->filters[i] = subjects[i]->create(c->nvalues, c->rate, true);
-		subjects[i]->add(c->filters[i], c->hashes, c->nvalues);
+		if (c->filters[i] == NULL)
+			continue;
+		nrefused = subjects[i]->add(c->filters[i], c->hashes, c->nvalues);
+		if (nrefused > 0)
+		{
+			/* of ours none ever is */
+			fprintf(stderr, "bench_core: \"%s\" has refused %zu of %zu values, and is left out\n",
+					subject_names[i], nrefused, (size_t) c->nvalues);
+			if (i == PLAIN || i == OURS)
+				exit(1);
+			subjects[i]->destroy(c->filters[i]);
+			c->filters[i] = NULL;
+			continue;
+		}
 		if (subjects[i]->count_hits(c->filters[i], c->hits, NPROBES) != NPROBES)
 		{
 			fprintf(stderr, "bench_core: \"%s\" has lost a value\n",
@@ -586,30 +640,39 @@ ask_build_cases(double fpr)
 	}
 }
 
-/* Shape and size of the filters that are compared. */
+/* Shape, size and true rate of the filters that are compared. */
 static void
 print_filters(void)
 {
-	printf("| n | rate | fingerprint bits | load factor | ours, bytes | plain, bytes |\n"
-		   "|---|---|---|---|---|---|\n");
+	printf("| n | rate | who | fingerprint bits | load factor | bytes | bits per value | false positives |\n"
+		   "|---|---|---|---|---|---|---|---|\n");
 	for (int r = 0; r < nrates; r++)
 	{
 		for (int i = 0; i < nsizes; i++)
 		{
 			Case		c = start_case(sizes[i], rates[r]);
-			int			fp_bits;
-			double		load_factor;
-			size_t		bytes[2];
 
 			make_probes(&c);
 			make_filters(&c);
-			for (int s = 0; s < 2; s++)
+			for (int s = 0; s < NSUBJECTS; s++)
+			{
+				int			fp_bits;
+				double		load_factor;
+				size_t		bytes;
+
+				if (c.filters[s] == NULL)
+					continue;
 				subjects[s]->describe(c.filters[s], &fp_bits, &load_factor,
-									  &bytes[s]);
-			printf("| %.0f | %s | %d | %.3f | %zu | %zu |\n",
-				   (double) sizes[i], rate_name(rates[r]), fp_bits,
-				   load_factor, bytes[OURS], bytes[PLAIN]);
-			fflush(stdout);
+									  &bytes);
+				printf("| %.0f | %s | %s | %d | %.3f | %zu | %.2f | %.4f %% |\n",
+					   (double) sizes[i], rate_name(rates[r]),
+					   subject_names[s], fp_bits, load_factor, bytes,
+					   8.0 * (double) bytes / (double) sizes[i],
+					   100.0 * (double) subjects[s]->count_hits(c.filters[s],
+																c.misses, NPROBES) /
+					   (double) NPROBES);
+				fflush(stdout);
+			}
 			end_case(&c);
 		}
 	}

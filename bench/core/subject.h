@@ -21,7 +21,8 @@ typedef struct Subject
 {
 	/*
 	 * An empty filter for capacity values at a rate of 2^-62 times rate; a
-	 * full-size one has its final table from the start, else it grows.
+	 * full-size one has its final table from the start, else it grows.  NULL
+	 * if the subject has no such filter.
 	 */
 	void	   *(*create) (uint64_t capacity, uint64_t rate, bool full_size);
 	void		(*destroy) (void *filter);
@@ -40,7 +41,10 @@ typedef struct Subject
 	void		(*contains_batch) (const void *filter, const uint64_t *hashes,
 								   size_t nhashes, bool *results);
 
-	/* a table of twice the size to double into, and doubling into it */
+	/*
+	 * a table of twice the size to double into, and doubling into it; NULL if
+	 * the subject has no such thing
+	 */
 	void	   *(*create_doubled) (const void *filter);
 	void		(*fill_doubled) (const void *filter, void *doubled);
 
@@ -57,9 +61,21 @@ typedef struct Subject
 							 double *load_factor, size_t *bytes);
 } Subject;
 
-/* our filter from this tree, a plain one, and ours from another tree */
+/*
+ * our filter from this tree, a plain one, ours from another tree, and two
+ * shapes of somebody else's
+ */
+#ifdef __cplusplus
+extern "C"
+{
+#endif
 extern const Subject core_subject;
 extern const Subject plain_subject;
 extern const Subject base_subject;
+extern const Subject single_subject;
+extern const Subject packed_subject;
+#ifdef __cplusplus
+}
+#endif
 
 #endif							/* SUBJECT_H */
