@@ -332,7 +332,8 @@ run_all_tap()
 }
 
 # Documents whose SQL is run, as far as they are there.
-DOCUMENTS=(README.md SECURITY.md docs/reference.md docs/design.md docs/tuning.md)
+DOCUMENTS=(README.md SECURITY.md docs/reference.md docs/design.md docs/tuning.md
+	docs/monitoring.md)
 
 # run_documentation
 #		Run what the documents show, and compare what they say it prints.
