@@ -343,7 +343,7 @@ cf_agg_deserialize(PG_FUNCTION_ARGS)
 {
 	bytea	   *const bytes = PG_GETARG_BYTEA_PP(0);
 	CuckooAggState *const state = new_state(CurrentMemoryContext);
-	CuckooParameters checked;
+	NullableDatum arguments[NPARAMETERS];
 	StringInfoData buffer;
 	int			max_equal;
 	uint64		nkeys;
@@ -367,8 +367,9 @@ cf_agg_deserialize(PG_FUNCTION_ARGS)
 	max_equal = pq_getmsgbyte(&buffer);
 	nkeys = (uint64) pq_getmsgint64(&buffer);
 
-	cuckoo_parameters(&checked, state->capacity, state->fpr,
-					  state->max_copies, state->seed);
+	/* with the defaults for those that are NULL, whatever else was sent */
+	state_arguments(state, arguments);
+	read_parameters(state, NPARAMETERS, arguments);
 	cuckoo_collector_init(&state->collector, CurrentMemoryContext, max_equal,
 						  false);
 	if (state->family > CUCKOO_FAMILY_LAST ||
