@@ -28,6 +28,7 @@ usage()
 {
 	cat <<TXT
 Usage: test/check.sh [--all] [--only SUITE[,SUITE...]] [--help]
+       test/check.sh --fuzz[=SECONDS]
 
 Builds the extension with warnings as errors and runs its tests in throwaway
 servers.  Leaves nothing behind but installed packages.
@@ -45,6 +46,8 @@ servers.  Leaves nothing behind but installed packages.
   --only LIST  only these suites: core sanitize clang regress isolation tap
                documentation, and with --all also asan matrix upgrade endian
                bits32 faults limits package
+  --fuzz=SECS  instead of all these, fuzz the input functions and the core
+               with libFuzzer, in new ways each time; 600 seconds if not given
 
 PG_MAJOR=N chooses the server of the plain tier, if it is installed or the
 distribution has it.
@@ -56,6 +59,7 @@ TXT
 
 ALL=no
 ONLY=
+FUZZ_SECONDS=
 
 parse_arguments()
 {
@@ -68,6 +72,11 @@ parse_arguments()
 				shift
 				;;
 			--only=*) ONLY=${1#--only=} ;;
+			--fuzz) FUZZ_SECONDS=600 ;;
+			--fuzz=*)
+				FUZZ_SECONDS=${1#--fuzz=}
+				[[ $FUZZ_SECONDS =~ ^[1-9][0-9]*$ ]] || die "--fuzz needs a number of seconds"
+				;;
 			-h|--help) usage; exit 0 ;;
 			*) usage >&2; exit 2 ;;
 		esac
@@ -82,7 +91,8 @@ wanted()
 	[ -z "$ONLY" ] || [[ ",$ONLY," == *",$1,"* ]]
 }
 
-# Core tests: no server.
+# core_suites MAJOR
+#		Core tests: no server.  That of the input functions needs its headers.
 core_suites()
 {
 	local clang
@@ -92,6 +102,7 @@ core_suites()
 	fi
 	if wanted sanitize; then
 		suite "core, gcc, address and undefined behaviour sanitizers" run_core_sanitized
+		suite "input functions, the same sanitizers" run_input_sanitized "$1"
 	fi
 	if wanted clang; then
 		find_clang clang
@@ -147,8 +158,14 @@ main()
 	say "Packages"
 	find_major major
 	need_server "$major" || die "the packages could not be installed"
+	if [ -n "$FUZZ_SECONDS" ]; then
+		need_packages clang || die "clang could not be installed"
+		suite "fuzzing, $FUZZ_SECONDS s" run_fuzz "$FUZZ_SECONDS" "$major"
+		report
+		return
+	fi
 	if wanted core || wanted sanitize || wanted clang; then
-		core_suites
+		core_suites "$major"
 	fi
 	if wanted regress || wanted isolation || wanted tap || wanted documentation; then
 		server_suites "$major"

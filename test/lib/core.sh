@@ -53,3 +53,49 @@ run_core_sanitized()
 	step "building with the sanitizers, and running the shorter form of the tests"
 	CUCKOO_TEST_QUICK=1 core_check sanitized CC=gcc EXTRA_CFLAGS="$flags"
 }
+
+# run_input_sanitized MAJOR
+#		The input functions with what stands in for a server, on the inputs that
+#		the fuzzer has found.
+run_input_sanitized()
+{
+	local log status=0
+
+	core_copy
+	log=$CORE_WORK/input.log
+	step "building with the sanitizers, and running test/fuzz/corpus"
+	logged "$log" make -s --no-print-directory -C "$CORE_WORK/test/fuzz" \
+		BUILD="$CORE_WORK/build-input" CC=gcc PG_CONFIG="/usr/lib/postgresql/$1/bin/pg_config" \
+		check-input || status=$?
+	if ! add_counts "$log" || ((status != 0)); then
+		show "$log"
+		return 1
+	fi
+}
+
+# run_fuzz SECONDS MAJOR
+#		All fuzzers, one after the other.  What they find is kept.
+run_fuzz()
+{
+	local log kept status=0 limit=$TIME_LIMIT target inputs
+
+	core_copy
+	log=$CORE_WORK/fuzz.log
+	TIME_LIMIT=$(($1 + 1200))
+	logged "$log" make -s --no-print-directory -C "$CORE_WORK/test/fuzz" \
+		BUILD="$CORE_WORK/fuzz" FUZZ_SECONDS="$1" PG_CONFIG="/usr/lib/postgresql/$2/bin/pg_config" \
+		fuzz || status=$?
+	TIME_LIMIT=$limit
+	while read -r target inputs; do
+		step "$target: $inputs inputs, nothing found"
+		npassed=$((npassed + 1))
+	done < <(sed -n 's/^\(fuzz_[a-z]*\): done, \([0-9]*\)$/\1 \2/p' "$log")
+	if ((status != 0)); then
+		show "$log"
+		kept=$(mktemp -d "${TMPDIR:-/tmp}/cuckoo-fuzz.XXXXXX")
+		find "$CORE_WORK/fuzz" -maxdepth 1 -type f -name '*-*[0-9a-f]' \
+			! -name '*.o' -exec cp {} "$kept" \;
+		step "the inputs that fail are in $kept"
+		return 1
+	fi
+}
