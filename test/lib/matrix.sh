@@ -377,6 +377,9 @@ asan_suites()
 	srv_own
 	suite "sanitizers, PostgreSQL $(srv_version), regression" run_regress
 	suite "sanitizers, PostgreSQL $(srv_version), isolation" run_isolation
+	TAP_ENV=(CUCKOO_TEST_MUTANTS=20000)
+	suite "sanitizers, PostgreSQL $(srv_version), hostile input" run_tap test/t/006_hostile_input.pl
+	TAP_ENV=()
 	SRV_MAKE=()
 	drop_temp "$SRV_ROOT$SRV_WORK"
 }
