@@ -391,7 +391,7 @@ asan_suites()
 # that it is gone when these are.
 faults_suites()
 {
-	local major title small TIME_LIMIT=3600
+	local major title small TIME_LIMIT=7200
 	# shellcheck disable=SC2016
 	local mount='mount -t tmpfs -o size=4m,mode=0777 tmpfs "$0" && exec "$@"'
 
@@ -423,7 +423,7 @@ faults_suites()
 # What the server and pg_dump take at once for one such value is 6 GB.
 limits_suites()
 {
-	local major title available TIME_LIMIT=3600
+	local major title available TIME_LIMIT=7200
 
 	available=$(awk '/^MemAvailable:/ { print int($2 / 1024 / 1024) }' /proc/meminfo)
 	if ((available < 6)); then

@@ -16,7 +16,7 @@ use Test::More;
 use Time::HiRes qw(usleep);
 
 my $long = $ENV{CUCKOO_TEST_LONG};
-my $nrows = $long ? 1_000_000 : 200_000;
+my $nrows = $long ? 500_000 : 200_000;
 my $nfailures = $long ? 10_000 : 200;
 my $nwarm = 50;
 my $dir = PostgreSQL::Test::Utils::tempdir();
@@ -152,7 +152,7 @@ still_sound('work_mem');
 # Where in an operation the timeout comes is left to chance and the machine.
 # What counts is the processor time that the backend takes after it; that is
 # not more because others work as well.
-my @parts = $long ? map { $_ / 16 } 1 .. 15 : (0.1, 0.4, 0.7);
+my @parts = $long ? map { $_ / 9 } 1 .. 8 : (0.1, 0.4, 0.7);
 my $bound = 3000;
 my ($ncancelled, $worst, $worst_name) = (0, 0, '');
 for my $operation (@operations)
