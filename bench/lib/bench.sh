@@ -94,7 +94,7 @@ spread()
 #		The time that psql's \timing told, in seconds.
 seconds_in()
 {
-	sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' <<<"$1" | awk 'END { printf "%.4f", $1 / 1000 }'
+	sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' <<<"$1" | awk 'END { printf "%.5f", $1 / 1000 }'
 }
 
 # timed SIDE SETTINGS QUERY [ARG...]
