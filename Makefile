@@ -25,6 +25,7 @@ CORE_OBJS = \
 	src/core/cuckoo_window.o
 PG_OBJS = \
 	src/pg/cuckoo_agg.o \
+	src/pg/cuckoo_attach.o \
 	src/pg/cuckoo_cache.o \
 	src/pg/cuckoo_collect.o \
 	src/pg/cuckoo_error.o \
@@ -37,7 +38,8 @@ PG_OBJS = \
 	src/pg/cuckoo_stored.o \
 	src/pg/cuckoo_support.o \
 	src/pg/cuckoo_toast.o \
-	src/pg/cuckoo_union.o
+	src/pg/cuckoo_union.o \
+	src/pg/cuckoo_upkeep.o
 OBJS = $(CORE_OBJS) $(PG_OBJS)
 
 CORE_HEADERS = \
@@ -63,16 +65,18 @@ PG_HEADERS = \
 	src/pg/cuckoo_pg.h \
 	src/pg/cuckoo_stored.h \
 	src/pg/cuckoo_toast.h \
+	src/pg/cuckoo_upkeep.h \
 	src/pg/pg_compat.h
 
 DATA = sql/cuckoo_filter--1.0.0.sql
 
 REGRESS = catalog io key func resolve agg limits format misuse flood toast stored \
-	support patterns union parallel
+	support patterns union parallel upkeep
 REGRESS_OPTS = --load-extension=cuckoo_filter
 ENCODING = UTF8
 NO_LOCALE = 1
-ISOLATION = read_stored_filter update_one_filter upsert_one_filter
+ISOLATION = read_stored_filter update_one_filter upsert_one_filter \
+	upkeep_rebuild upkeep_writers
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation \
 	--load-extension=cuckoo_filter
 TAP_TESTS = 1

@@ -12,14 +12,16 @@ CREATE VIEW functions AS SELECT p.*, p.oid::regprocedure::text AS name FROM memb
 SELECT count(*) > 60 AS many FROM functions;
 
 -- the same for the same arguments, in any process of a parallel query.  The
--- estimators look into statistics
+-- estimators look into statistics; what follows a table reads it and changes
+-- another
 SELECT name, provolatile, proparallel FROM functions WHERE provolatile <> 'i' OR proparallel <> 's' ORDER BY name COLLATE "C";
 -- those that are called with NULL: it is a default, changes nothing, or is an
 -- error since a value would be lost; or they belong to an aggregate
 SELECT name FROM functions WHERE NOT proisstrict AND prokind = 'f' ORDER BY name COLLATE "C";
 -- an error message can show the arguments, and so can the time a probe takes:
--- none is leakproof.  None runs with the rights of another user, or with other
--- settings; all may be called by anybody, and are written in C
+-- none is leakproof.  None is declared to run with the rights of another user;
+-- those that make SQL of their own have settings for it.  All may be called by
+-- anybody, and are written in C
 SELECT name, proleakproof, prosecdef, proconfig, proacl, lanname FROM functions, pg_language l
 	WHERE l.oid = prolang AND (proleakproof OR prosecdef OR proconfig IS NOT NULL OR proacl IS NOT NULL OR (prokind = 'f') <> (lanname = 'c')) ORDER BY name COLLATE "C";
 -- whatever takes or gives internal cannot be called from SQL, and an aggregate

@@ -559,3 +559,50 @@ COMMENT ON CAST (cuckoofilter AS pg_catalog.bytea) IS 'image and checksum of a f
 
 CREATE CAST (pg_catalog.bytea AS cuckoofilter) WITH FUNCTION cuckoofilter_from_bytea(pg_catalog.bytea);
 COMMENT ON CAST (pg_catalog.bytea AS cuckoofilter) IS 'filter from image and checksum';
+
+--
+-- Filters that follow a table.  Those that build or judge filters look at all
+-- rows or fail (row_security), and find nothing by search_path.  Their time is
+-- spent in functions of ours, which cannot be compiled any further (jit).
+--
+
+CREATE FUNCTION cf_upkeep() RETURNS pg_catalog.trigger
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION cf_upkeep() IS 'trigger function that keeps filters in step with a table; cf_attach() makes the triggers';
+
+-- not STRICT: without a filter, one is made
+CREATE FUNCTION cf_upkeep_apply(filter cuckoofilter, changes pg_catalog.bytea) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION cf_upkeep_apply(cuckoofilter, pg_catalog.bytea) IS 'the filter with what a statement changed; called by cf_upkeep() only';
+
+-- not STRICT, as cf_rebuild: NULL stands for a default
+CREATE FUNCTION cf_attach(source pg_catalog.regclass, columns pg_catalog._text,
+	target pg_catalog.regclass, filter pg_catalog.text, key pg_catalog._text,
+	capacity pg_catalog.float8, fpr pg_catalog.float8 DEFAULT 0.01,
+	max_copies pg_catalog.int4 DEFAULT 4, seed pg_catalog.int8 DEFAULT 0,
+	target_key pg_catalog._text DEFAULT NULL) RETURNS pg_catalog.int8
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE
+SET search_path = pg_catalog, pg_temp SET row_security = off SET jit = off;
+COMMENT ON FUNCTION cf_attach(pg_catalog.regclass, pg_catalog._text, pg_catalog.regclass, pg_catalog.text, pg_catalog._text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8, pg_catalog._text) IS 'build the filters of a table in a column of another, and keep them in step from now on';
+
+CREATE FUNCTION cf_detach(target pg_catalog.regclass, filter pg_catalog.text) RETURNS pg_catalog.void
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT
+SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION cf_detach(pg_catalog.regclass, pg_catalog.text) IS 'leave the filters of a column as they are, no longer in step with a table';
+
+CREATE FUNCTION cf_rebuild(target pg_catalog.regclass, filter pg_catalog.text,
+	capacity pg_catalog.float8 DEFAULT NULL, fpr pg_catalog.float8 DEFAULT NULL,
+	max_copies pg_catalog.int4 DEFAULT NULL, seed pg_catalog.int8 DEFAULT NULL) RETURNS pg_catalog.int8
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE
+SET search_path = pg_catalog, pg_temp SET row_security = off SET jit = off;
+COMMENT ON FUNCTION cf_rebuild(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'build the filters of an attached column anew, with other parameters if they are given';
+
+CREATE FUNCTION cf_drift(target pg_catalog.regclass, filter pg_catalog.text,
+	OUT key pg_catalog._text, OUT source_rows pg_catalog.int8,
+	OUT missing pg_catalog.int8, OUT entries pg_catalog.int8,
+	OUT stale pg_catalog.int8, OUT stale_share pg_catalog.float8,
+	OUT fpr pg_catalog.float8, OUT promised_fpr pg_catalog.float8,
+	OUT bytes pg_catalog.int8, OUT rebuild_pays pg_catalog.bool) RETURNS SETOF pg_catalog.record
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT
+SET search_path = pg_catalog, pg_temp SET row_security = off SET jit = off;
+COMMENT ON FUNCTION cf_drift(pg_catalog.regclass, pg_catalog.text) IS 'each filter of an attached column against its rows: missing values (always 0), stale entries, rates, whether a rebuild pays';

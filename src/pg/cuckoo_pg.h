@@ -51,6 +51,9 @@ typedef struct ExpandedCuckooFilter
 /* cuckoo_io.c: what tells that a type is ours */
 extern PGDLLEXPORT Datum cuckoofilter_in(PG_FUNCTION_ARGS);
 
+/* cuckoo_support.c */
+extern bool cuckoo_is_filter_type(Oid type);
+
 /* cuckoo_expanded.c */
 extern ExpandedCuckooFilter *cuckoo_expand(Datum datum, MemoryContext parent);
 extern ExpandedCuckooFilter *cuckoo_expanded_for_write(Datum datum);

@@ -117,6 +117,24 @@ typedef struct FilterKnowledge
 } FilterKnowledge;
 
 /*
+ * cuckoo_is_filter_type
+ *		Is this type ours, or a domain over it?
+ *
+ * The extension can be in any schema, under any name of the type.
+ */
+bool
+cuckoo_is_filter_type(Oid type)
+{
+	Oid			input;
+	Oid			param;
+	FmgrInfo	flinfo;
+
+	getTypeInputInfo(getBaseType(type), &input, &param);
+	fmgr_info(input, &flinfo);
+	return flinfo.fn_addr == cuckoofilter_in;
+}
+
+/*
  * is_filter
  *		Is this expression a filter?
  *
@@ -125,13 +143,7 @@ typedef struct FilterKnowledge
 static bool
 is_filter(Node *expression)
 {
-	Oid			input;
-	Oid			param;
-	FmgrInfo	flinfo;
-
-	getTypeInputInfo(getBaseType(exprType(expression)), &input, &param);
-	fmgr_info(input, &flinfo);
-	return flinfo.fn_addr == cuckoofilter_in;
+	return cuckoo_is_filter_type(exprType(expression));
 }
 
 /*

@@ -12,6 +12,7 @@
 
 #include "catalog/pg_operator.h"
 #include "common/base64.h"
+#include "utils/syscache.h"
 
 /*
  * 16: the VARDATA() family left postgres.h for a header of its own, and input
@@ -78,6 +79,29 @@
 #define cuckoo_toast_snapshot(room)	((void) (room), get_toast_snapshot())
 #else
 #define cuckoo_toast_snapshot(room)	(init_toast_snapshot(room), (room))
+#endif
+
+/* 16: one function tells who owns objects of all kinds. */
+#if PG_VERSION_NUM >= 160000
+#define cuckoo_owns_table(relation, role) \
+	object_ownercheck(RelationRelationId, (relation), (role))
+#else
+#define cuckoo_owns_table(relation, role) \
+	pg_class_ownercheck((relation), (role))
+#endif
+
+/* 19: the caches of the catalogs have a type of their own. */
+#if PG_VERSION_NUM >= 190000
+typedef SysCacheIdentifier cuckoo_syscache_id;
+#else
+typedef int cuckoo_syscache_id;
+#endif
+
+/* 19: a row type that was made by hand has to be finished. */
+#if PG_VERSION_NUM >= 190000
+#define cuckoo_finish_tupdesc(desc)	TupleDescFinalize(desc)
+#else
+#define cuckoo_finish_tupdesc(desc)	((void) (desc))
 #endif
 
 #endif							/* PG_COMPAT_H */

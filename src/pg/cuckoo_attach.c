@@ -1,0 +1,1306 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_attach.c
+ *		Making, ending, renewing and judging what keeps filters in step.
+ *
+ * cf_attach() and cf_rebuild() build filters under a lock that keeps writers
+ * of the source out, and waits for those that are at work, until the
+ * transaction ends.  Readers are not hindered: they see the filters from
+ * before, which are right for what they see of the source.
+ *
+ * The functions run with the rights of the caller, with a search_path of
+ * pg_catalog alone and row_security off (see the SQL script): where rows would
+ * be hidden from the caller they fail, rather than build filters of some.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/nbtree.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_trigger.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "commands/trigger.h"
+#include "common/shortest_dec.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "parser/parse_coerce.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/tuplestore.h"
+#include "utils/varlena.h"
+
+#include "cuckoo_upkeep.h"
+
+PG_FUNCTION_INFO_V1(cf_attach);
+PG_FUNCTION_INFO_V1(cf_detach);
+PG_FUNCTION_INFO_V1(cf_rebuild);
+PG_FUNCTION_INFO_V1(cf_drift);
+
+/* Keeps writers out, and others who attach or rebuild; lets readers in. */
+#define UPKEEP_LOCK		ShareRowExclusiveLock
+
+/* Share of stale entries from which on a rebuild pays. */
+#define STALE_SHARE		"0.2"
+
+/*
+ * Pieces of SQL
+ */
+
+/* The name of a table, qualified and quoted. */
+char *
+cuckoo_relation_sql(Oid relation)
+{
+	char	   *const name = get_rel_name(relation);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation)));
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
+									  name);
+}
+
+/* What stands before the name of a target: its children have rows of their own. */
+char *
+cuckoo_only_sql(Relation target)
+{
+	return target->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ? "" : "ONLY ";
+}
+
+/* The name of a function of the extension: in the schema of any other one. */
+char *
+cuckoo_function_sql(Oid sibling, const char *name)
+{
+	return quote_qualified_identifier(get_namespace_name(get_func_namespace(sibling)),
+									  name);
+}
+
+/* A number that is the same again when it is read, whatever is set. */
+char *
+cuckoo_float8_text(float8 number)
+{
+	return double_to_shortest_decimal(number);
+}
+
+/* Arguments for the aggregates but for the capacity. */
+static char *
+rate_sql(const CuckooAttachment *attachment)
+{
+	return psprintf("'%s'::pg_catalog.float8, %d, '%lld'::pg_catalog.int8",
+					cuckoo_float8_text(attachment->fpr),
+					attachment->max_copies, (long long) attachment->seed);
+}
+
+/* Four arguments for cf_new() and the aggregates. */
+char *
+cuckoo_parameters_sql(const CuckooAttachment *attachment)
+{
+	return psprintf("'%s'::pg_catalog.float8, %s",
+					cuckoo_float8_text(attachment->capacity),
+					rate_sql(attachment));
+}
+
+/*
+ * Arguments of triggers
+ */
+
+/*
+ * read_names
+ *		The elements of an array of texts.
+ */
+static char **
+read_names(ArrayType *array, const char *what, int *nnames)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	char	  **names;
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must be a one-dimensional array",
+						what)));
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, &nulls, nnames);
+	names = palloc(Max(*nnames, 1) * sizeof(char *));
+	for (int i = 0; i < *nnames; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"%s\" must not contain null", what)));
+		names[i] = TextDatumGetCString(elements[i]);
+		for (int j = 0; j < i; j++)
+		{
+			if (strcmp(names[i], names[j]) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("column \"%s\" specified more than once",
+								names[i])));
+		}
+	}
+	return names;
+}
+
+/* The same from the text of an array. */
+static char **
+read_names_text(char *text, const char *what, int *nnames)
+{
+	const Datum array = OidFunctionCall3(F_ARRAY_IN, CStringGetDatum(text),
+										 ObjectIdGetDatum(TEXTOID),
+										 Int32GetDatum(-1));
+
+	return read_names(DatumGetArrayTypeP(array), what, nnames);
+}
+
+/* And the text of names. */
+static char *
+write_names(char *const *names, int nnames)
+{
+	Datum	   *const elements = palloc(Max(nnames, 1) * sizeof(Datum));
+	ArrayType  *array;
+
+	for (int i = 0; i < nnames; i++)
+		elements[i] = CStringGetTextDatum(names[i]);
+	array = nnames == 0 ? construct_empty_array(TEXTOID) :
+		construct_array(elements, nnames, TEXTOID, -1, false, TYPALIGN_INT);
+	return OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(array));
+}
+
+/*
+ * cuckoo_attachment_read
+ *		Read the arguments of a trigger.
+ */
+void
+cuckoo_attachment_read(CuckooAttachment *attachment, int nargs, char **args)
+{
+	int			ntarget_keys;
+
+	if (nargs != CUCKOO_UPKEEP_NARGS)
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger function \"%s\" must have %d arguments",
+						"cf_upkeep", CUCKOO_UPKEEP_NARGS),
+				 errhint("Let cf_attach() make the triggers.")));
+	attachment->target = pstrdup(args[0]);
+	attachment->filter = pstrdup(args[1]);
+	attachment->values = read_names_text(args[2], "columns",
+										 &attachment->nvalues);
+	attachment->keys = read_names_text(args[3], "key", &attachment->nkeys);
+	attachment->target_keys = read_names_text(args[4], "target_key",
+											  &ntarget_keys);
+	attachment->capacity = DatumGetFloat8(DirectFunctionCall1(float8in,
+															  CStringGetDatum(args[5])));
+	attachment->fpr = DatumGetFloat8(DirectFunctionCall1(float8in,
+														 CStringGetDatum(args[6])));
+	attachment->max_copies = DatumGetInt32(DirectFunctionCall1(int4in,
+															   CStringGetDatum(args[7])));
+	attachment->seed = DatumGetInt64(DirectFunctionCall1(int8in,
+														 CStringGetDatum(args[8])));
+	attachment->is_part = strcmp(args[9], "part") == 0;
+	if (attachment->nvalues == 0 || ntarget_keys != attachment->nkeys ||
+		(!attachment->is_part && strcmp(args[9], "whole") != 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("invalid arguments of trigger function \"%s\"",
+						"cf_upkeep"),
+				 errhint("Let cf_attach() make the triggers.")));
+}
+
+/* The arguments, as they stand in CREATE TRIGGER. */
+static char *
+write_arguments(const CuckooAttachment *attachment, bool is_part)
+{
+	return psprintf("%s, %s, %s, %s, %s, '%s', '%s', '%d', '%lld', '%s'",
+					quote_literal_cstr(attachment->target),
+					quote_literal_cstr(attachment->filter),
+					quote_literal_cstr(write_names(attachment->values,
+												   attachment->nvalues)),
+					quote_literal_cstr(write_names(attachment->keys,
+												   attachment->nkeys)),
+					quote_literal_cstr(write_names(attachment->target_keys,
+												   attachment->nkeys)),
+					cuckoo_float8_text(attachment->capacity),
+					cuckoo_float8_text(attachment->fpr),
+					attachment->max_copies, (long long) attachment->seed,
+					is_part ? "part" : "whole");
+}
+
+/* The table that an attachment names, or InvalidOid. */
+Oid
+cuckoo_attachment_target(const CuckooAttachment *attachment)
+{
+	List	   *const names =
+		textToQualifiedNameList(cstring_to_text(attachment->target));
+
+	/* a name without a schema would depend on the search_path */
+	if (list_length(names) < 2)
+		return InvalidOid;
+	return RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true);
+}
+
+/*
+ * cuckoo_triggers_of
+ *		All triggers that call the function: CuckooTriggers, of one table, or
+ *		with InvalidOid of all.
+ */
+List *
+cuckoo_triggers_of(Oid function, Oid relation)
+{
+	Relation	triggers = table_open(TriggerRelationId, AccessShareLock);
+	List	   *found = NIL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_trigger_tgrelid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(relation));
+	scan = systable_beginscan(triggers, TriggerRelidNameIndexId,
+							  OidIsValid(relation), NULL,
+							  OidIsValid(relation) ? 1 : 0, &key);
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		const Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
+		CuckooTrigger *trigger;
+		char	   *args[CUCKOO_UPKEEP_NARGS];
+		char	   *next;
+		bool		isnull;
+
+		/* one with other arguments was not made by us, and does nothing */
+		if (form->tgfoid != function || form->tgnargs != CUCKOO_UPKEEP_NARGS)
+			continue;
+		next = VARDATA_ANY(DatumGetByteaPP(heap_getattr(tuple,
+														Anum_pg_trigger_tgargs,
+														RelationGetDescr(triggers),
+														&isnull)));
+		for (int i = 0; i < form->tgnargs; i++)
+		{
+			args[i] = next;
+			next += strlen(next) + 1;
+		}
+
+		trigger = palloc(sizeof(CuckooTrigger));
+		trigger->relation = form->tgrelid;
+		trigger->name = pstrdup(NameStr(form->tgname));
+		trigger->type = form->tgtype;
+		cuckoo_attachment_read(&trigger->attachment, form->tgnargs, args);
+		found = lappend(found, trigger);
+	}
+	systable_endscan(scan);
+	table_close(triggers, AccessShareLock);
+	return found;
+}
+
+/*
+ * Columns
+ */
+
+/*
+ * find_column
+ *		The attribute of a table by its name.
+ */
+static Form_pg_attribute
+find_column(Relation relation, const char *name)
+{
+	const TupleDesc desc = RelationGetDescr(relation);
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		const Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		if (!attribute->attisdropped &&
+			strcmp(NameStr(attribute->attname), name) == 0)
+			return attribute;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"%s\" of relation \"%s\" does not exist",
+					name, RelationGetRelationName(relation)),
+			 errhint("Names are taken as they are written, and are not folded to lower case. If a column was renamed, detach the filters and attach them again.")));
+	return NULL;				/* keep compiler quiet */
+}
+
+/* The same in the source, where the value has to be stored. */
+static Form_pg_attribute
+find_source_column(Relation source, const char *name)
+{
+	const Form_pg_attribute attribute = find_column(source, name);
+
+	if (attribute->attgenerated != '\0' &&
+		attribute->attgenerated != ATTRIBUTE_GENERATED_STORED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("filters cannot follow virtual generated column \"%s\"",
+						name),
+				 errhint("Use a stored generated column.")));
+	return attribute;
+}
+
+/* The position of an attribute in the target's key, or -1. */
+static int
+key_position(const CuckooColumns *columns, int nkeys, AttrNumber attnum)
+{
+	for (int i = 0; i < nkeys; i++)
+	{
+		if (columns->keys[i].target_attnum == attnum)
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * use_index
+ *		Take the comparison of keys from an index of the target, if that is a
+ *		unique one of just these columns.
+ */
+static bool
+use_index(CuckooColumns *columns, int nkeys, Relation index)
+{
+	const Form_pg_index form = index->rd_index;
+
+	if (!form->indisunique || !form->indisvalid || !form->indimmediate ||
+		form->indnkeyatts != nkeys ||
+		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return false;
+	for (int i = 0; i < nkeys; i++)
+	{
+		if (key_position(columns, nkeys, form->indkey.values[i]) < 0)
+			return false;
+	}
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		CuckooKeyColumn *const key =
+			&columns->keys[key_position(columns, nkeys,
+										form->indkey.values[i])];
+		const Oid	family = index->rd_opfamily[i];
+		const Oid	type = index->rd_opcintype[i];
+
+		key->equality = get_opfamily_member(family, type, type,
+											BTEqualStrategyNumber);
+		key->order = get_opfamily_proc(family, type, type, BTORDER_PROC);
+		key->collation = index->rd_indcollation[i];
+		if (!OidIsValid(key->equality) || !OidIsValid(key->order))
+			elog(ERROR, "index \"%s\" has no equality or no order",
+				 RelationGetRelationName(index));
+	}
+	return true;
+}
+
+/*
+ * resolve_keys
+ *		How tenants are told apart: as the unique index of the target does.
+ */
+static void
+resolve_keys(CuckooColumns *columns, const CuckooAttachment *attachment,
+			 Relation target)
+{
+	List	   *const indexes = RelationGetIndexList(target);
+	bool		is_found = false;
+	ListCell   *cell;
+
+	foreach(cell, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
+
+		is_found = use_index(columns, attachment->nkeys, index);
+		index_close(index, AccessShareLock);
+		if (is_found)
+			return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+			 errmsg("there is no unique index of just the key columns of table \"%s\"",
+					RelationGetRelationName(target)),
+			 errdetail("The key is %s.",
+					   write_names(attachment->target_keys,
+								   attachment->nkeys)),
+			 errhint("A key needs a primary key or a unique constraint that is not deferrable.")));
+}
+
+/*
+ * cuckoo_columns_resolve
+ *		Find the columns of an attachment in its tables, or raise an error.
+ *
+ * The result is in the current memory context.
+ */
+void
+cuckoo_columns_resolve(CuckooColumns *columns,
+					   const CuckooAttachment *attachment,
+					   Relation source, Relation target)
+{
+	const Form_pg_attribute filter = find_column(target, attachment->filter);
+	const int	nvalues = attachment->nvalues;
+	const int	nkeys = attachment->nkeys;
+
+	if (!cuckoo_is_filter_type(filter->atttypid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of table \"%s\" is of type %s, not cuckoofilter",
+						attachment->filter, RelationGetRelationName(target),
+						format_type_be(filter->atttypid))));
+
+	columns->values = palloc(nvalues * sizeof(AttrNumber));
+	columns->value_desc = nvalues == 1 ? NULL :
+		CreateTemplateTupleDesc(nvalues);
+	for (int i = 0; i < nvalues; i++)
+	{
+		const Form_pg_attribute attribute =
+			find_source_column(source, attachment->values[i]);
+
+		columns->values[i] = attribute->attnum;
+		columns->value_type = attribute->atttypid;
+		columns->value_collation = attribute->attcollation;
+		if (nvalues > 1)
+		{
+			TupleDescInitEntry(columns->value_desc, i + 1,
+							   attachment->values[i], attribute->atttypid,
+							   attribute->atttypmod, 0);
+			TupleDescInitEntryCollation(columns->value_desc, i + 1,
+										attribute->attcollation);
+		}
+	}
+	if (nvalues > 1)
+	{
+		cuckoo_finish_tupdesc(columns->value_desc);
+		columns->value_desc = BlessTupleDesc(columns->value_desc);
+		columns->value_type = RECORDOID;
+		columns->value_collation = InvalidOid;
+	}
+
+	columns->keys = palloc0(Max(nkeys, 1) * sizeof(CuckooKeyColumn));
+	for (int i = 0; i < nkeys; i++)
+	{
+		const Form_pg_attribute from =
+			find_source_column(source, attachment->keys[i]);
+		const Form_pg_attribute to =
+			find_column(target, attachment->target_keys[i]);
+		CuckooKeyColumn *const key = &columns->keys[i];
+
+		if (!IsBinaryCoercible(getBaseType(from->atttypid),
+							   getBaseType(to->atttypid)))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("key columns \"%s\" and \"%s\" are of different types",
+							attachment->keys[i], attachment->target_keys[i]),
+					 errdetail("Column \"%s\" of table \"%s\" is of type %s, column \"%s\" of table \"%s\" is of type %s.",
+							   attachment->keys[i],
+							   RelationGetRelationName(source),
+							   format_type_be(from->atttypid),
+							   attachment->target_keys[i],
+							   RelationGetRelationName(target),
+							   format_type_be(to->atttypid))));
+		if (from->attcollation != to->attcollation)
+			ereport(ERROR,
+					(errcode(ERRCODE_COLLATION_MISMATCH),
+					 errmsg("key columns \"%s\" and \"%s\" have different collations",
+							attachment->keys[i], attachment->target_keys[i])));
+		key->source_attnum = from->attnum;
+		key->target_attnum = to->attnum;
+		key->source_type = from->atttypid;
+		key->target_type = to->atttypid;
+		key->typlen = to->attlen;
+		key->typbyval = to->attbyval;
+	}
+	if (nkeys > 0)
+		resolve_keys(columns, attachment, target);
+}
+
+/*
+ * cuckoo_require_target_rights
+ *		The owner of a source must be allowed to do to the target what the
+ *		triggers do, since they do it for everybody.
+ */
+void
+cuckoo_require_target_rights(Relation source, Relation target)
+{
+	static const AclMode rights[] = {ACL_SELECT, ACL_INSERT, ACL_UPDATE};
+	const Oid	owner = source->rd_rel->relowner;
+
+	for (int i = 0; i < lengthof(rights); i++)
+	{
+		if (pg_class_aclcheck(RelationGetRelid(target), owner,
+							  rights[i]) != ACLCHECK_OK)
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("permission denied for table %s",
+							RelationGetRelationName(target)),
+					 errdetail("The owner of table \"%s\" needs the privileges SELECT, INSERT and UPDATE on it to keep its filters.",
+							   RelationGetRelationName(source))));
+	}
+
+	/* as its owner we would get past policies that were made for this role */
+	if (target->rd_rel->relrowsecurity &&
+		!cuckoo_owns_table(RelationGetRelid(target), owner) &&
+		!has_bypassrls_privilege(owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for table %s",
+						RelationGetRelationName(target)),
+				 errdetail("Its row-level security applies to the owner of table \"%s\", who keeps its filters.",
+						   RelationGetRelationName(source)),
+				 errhint("Let one role own both tables.")));
+}
+
+/*
+ * What the functions have in common
+ */
+
+/* The trigger function, in the schema of the function that is called. */
+static Oid
+trigger_function(FunctionCallInfo fcinfo)
+{
+	const Oid	schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	oidvector  *const none = buildoidvector(NULL, 0);
+	const Oid	function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+										   CStringGetDatum("cf_upkeep"),
+										   PointerGetDatum(none),
+										   ObjectIdGetDatum(schema));
+
+	if (!OidIsValid(function))
+		elog(ERROR, "function cf_upkeep() is missing");
+	return function;
+}
+
+static void
+require_owner(Oid relation)
+{
+	if (!cuckoo_owns_table(relation, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE,
+					   get_rel_name(relation));
+}
+
+/*
+ * lock_source
+ *		Keep writers out of a source and all its partitions and children.
+ *
+ * Returns their OIDs, the source's first.  In a transaction that keeps its
+ * first snapshot it would be of no use: that may be older than the lock.
+ */
+static List *
+lock_source(Oid source)
+{
+	List	   *relations;
+	ListCell   *cell;
+
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("filters can be built at isolation level READ COMMITTED only"),
+				 errdetail("This transaction does not see what others have committed while it waited for its lock.")));
+
+	require_owner(source);
+	relations = find_all_inheritors(source, UPKEEP_LOCK, NULL);
+	/* its owner may have changed while we waited */
+	foreach(cell, relations)
+		require_owner(lfirst_oid(cell));
+	return relations;
+}
+
+/*
+ * require_followable
+ *		Refuse sources that fire no triggers of ours, or not for all rows.
+ */
+static void
+require_followable(Relation source, List *relations, Relation target)
+{
+	const char	source_kind = source->rd_rel->relpersistence;
+	const char	target_kind = target->rd_rel->relpersistence;
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		const char	kind = get_rel_relkind(lfirst_oid(cell));
+
+		if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("\"%s\" is not a table",
+							get_rel_name(lfirst_oid(cell))),
+					 errdetail("Filters can follow tables and partitioned tables only, without foreign ones among their partitions.")));
+		if (lfirst_oid(cell) == RelationGetRelid(target))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a table cannot have filters of itself")));
+	}
+	if (target->rd_rel->relkind != RELKIND_RELATION &&
+		target->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table",
+						RelationGetRelationName(target))));
+
+	/* filters must not be gone while the table is still there */
+	if ((source_kind == RELPERSISTENCE_TEMP) !=
+		(target_kind == RELPERSISTENCE_TEMP) ||
+		(source_kind == RELPERSISTENCE_PERMANENT &&
+		 target_kind != RELPERSISTENCE_PERMANENT))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("filters must be kept as safely as table \"%s\"",
+						RelationGetRelationName(source)),
+				 errdetail("A permanent table needs a permanent table of filters, a temporary one a temporary one.")));
+}
+
+/*
+ * find_attachment
+ *		All triggers of the attachment of a filter column.
+ */
+static List *
+find_attachment(Oid function, Oid target, const char *filter)
+{
+	List	   *found = NIL;
+	ListCell   *cell;
+
+	foreach(cell, cuckoo_triggers_of(function, InvalidOid))
+	{
+		CuckooTrigger *const trigger = lfirst(cell);
+
+		if (strcmp(trigger->attachment.filter, filter) == 0 &&
+			cuckoo_attachment_target(&trigger->attachment) == target)
+			found = lappend(found, trigger);
+	}
+	return found;
+}
+
+/*
+ * source_of
+ *		The source of an attachment, and what its triggers say of it.
+ */
+static Oid
+source_of(List *triggers, Oid target, const char *filter,
+		  CuckooAttachment *attachment)
+{
+	ListCell   *cell;
+
+	foreach(cell, triggers)
+	{
+		const CuckooTrigger *const trigger = lfirst(cell);
+
+		if (!trigger->attachment.is_part)
+		{
+			*attachment = trigger->attachment;
+			return trigger->relation;
+		}
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("column \"%s\" of table %s follows no table",
+					filter, cuckoo_relation_sql(target)),
+			 errhint("Use cf_attach() first.")));
+	return InvalidOid;			/* keep compiler quiet */
+}
+
+/* Run a statement; returns the rows it had or changed. */
+static uint64
+run(const char *sql, int expected)
+{
+	const int	result = SPI_execute(sql, false, 0);
+
+	if (result != expected)
+		elog(ERROR, "SPI_execute returned %s", SPI_result_code_string(result));
+	return SPI_processed;
+}
+
+/* What a trigger fires on, and how CREATE TRIGGER says it. */
+static const struct
+{
+	int16		type;
+	const char *label;
+	const char *timing;
+	const char *tables;
+}			events[] =
+{
+	{
+		TRIGGER_TYPE_INSERT, "cf_insert", "AFTER INSERT",
+		"REFERENCING NEW TABLE AS new_rows"
+	},
+	{
+		TRIGGER_TYPE_UPDATE, "cf_update", "AFTER UPDATE",
+		"REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows"
+	},
+	{
+		TRIGGER_TYPE_DELETE, "cf_delete", "AFTER DELETE",
+		"REFERENCING OLD TABLE AS old_rows"
+	},
+	{
+		TRIGGER_TYPE_TRUNCATE, "cf_truncate", "BEFORE TRUNCATE", ""
+	}
+};
+
+/*
+ * trigger_name
+ *		The name of the trigger of a relation for an event: of the one that is
+ *		to be replaced, or one that is free.
+ */
+static const char *
+trigger_name(Oid relation, int event, const CuckooAttachment *attachment,
+			 Oid target, List *existing)
+{
+	ListCell   *cell;
+	char	   *name;
+	char		label[NAMEDATALEN];
+
+	foreach(cell, existing)
+	{
+		const CuckooTrigger *const trigger = lfirst(cell);
+
+		if (trigger->relation == relation &&
+			(trigger->type & events[event].type) != 0)
+			return trigger->name;
+	}
+
+	strlcpy(label, events[event].label, sizeof(label));
+	for (int i = 1;; i++)
+	{
+		name = makeObjectName(get_rel_name(target), attachment->filter, label);
+		if (!OidIsValid(get_trigger_oid(relation, name, true)))
+			return name;
+		snprintf(label, sizeof(label), "%s%d", events[event].label, i);
+	}
+}
+
+/*
+ * create_triggers
+ *		Make the triggers of an attachment, or make them anew.
+ *
+ * relations are the source and its parts.  Of the latter those that have no
+ * rows of their own are not truncated: their partitions are.
+ */
+static void
+create_triggers(Oid function, const CuckooAttachment *attachment, Oid target,
+				Oid source, List *relations, List *existing)
+{
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		const Oid	relation = lfirst_oid(cell);
+		const bool	is_part = relation != source;
+
+		for (int i = 0; i < lengthof(events); i++)
+		{
+			if (is_part && events[i].type == TRIGGER_TYPE_TRUNCATE &&
+				get_rel_relkind(relation) == RELKIND_PARTITIONED_TABLE)
+				continue;
+			run(psprintf("CREATE OR REPLACE TRIGGER %s %s ON %s %s FOR EACH STATEMENT EXECUTE FUNCTION %s(%s)",
+						 quote_identifier(trigger_name(relation, i, attachment,
+													   target, existing)),
+						 events[i].timing, cuckoo_relation_sql(relation),
+						 events[i].tables,
+						 cuckoo_function_sql(function, "cf_upkeep"),
+						 write_arguments(attachment, is_part)),
+				SPI_OK_UTILITY);
+		}
+	}
+}
+
+/* Where a key column stands in a query, and so what it is called. */
+typedef enum KeySide
+{
+	KEY_OF_SOURCE,
+	KEY_OF_TARGET,
+	KEY_OF_GROUP				/* k1, k2 ...: the source's, grouped */
+} KeySide;
+
+/* A key column, with the alias of its table unless that is empty. */
+static char *
+key_sql(const CuckooAttachment *attachment, const char *alias, KeySide side,
+		int i)
+{
+	return psprintf("%s%s%s", alias, alias[0] == '\0' ? "" : ".",
+					side == KEY_OF_GROUP ? psprintf("k%d", i + 1) :
+					quote_identifier(side == KEY_OF_SOURCE ?
+									 attachment->keys[i] :
+									 attachment->target_keys[i]));
+}
+
+/*
+ * All key columns, separated and each followed by a cast or a condition.
+ */
+static char *
+keys_sql(const CuckooAttachment *attachment, const char *alias, KeySide side,
+		 const char *suffix, const char *separator)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	for (int i = 0; i < attachment->nkeys; i++)
+		appendStringInfo(&sql, "%s%s%s", i == 0 ? "" : separator,
+						 key_sql(attachment, alias, side, i), suffix);
+	return sql.data;
+}
+
+/* The key columns of the source s, with their names in a group. */
+static char *
+group_sql(const CuckooAttachment *attachment)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	for (int i = 0; i < attachment->nkeys; i++)
+		appendStringInfo(&sql, "%s AS k%d, ",
+						 key_sql(attachment, "s", KEY_OF_SOURCE, i), i + 1);
+	return sql.data;
+}
+
+/*
+ * That the keys of the target t, or of another alias of it, are those of
+ * another side, in terms of the unique index.
+ */
+static char *
+match_sql(const CuckooAttachment *attachment, const CuckooColumns *columns,
+		  const char *target, const char *other, KeySide side)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	for (int i = 0; i < attachment->nkeys; i++)
+	{
+		const CuckooKeyColumn *const key = &columns->keys[i];
+
+		if (i > 0)
+			appendStringInfoString(&sql, " AND ");
+		generate_operator_clause(&sql,
+								 key_sql(attachment, target, KEY_OF_TARGET, i),
+								 key->target_type, key->equality,
+								 key_sql(attachment, other, side, i),
+								 side == KEY_OF_TARGET ? key->target_type :
+								 key->source_type);
+	}
+	if (attachment->nkeys == 0)
+		appendStringInfoString(&sql, "true");
+	return sql.data;
+}
+
+/* The value of a row of the source. */
+static char *
+value_sql(const CuckooAttachment *attachment)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	if (attachment->nvalues > 1)
+		appendStringInfoString(&sql, "ROW(");
+	for (int i = 0; i < attachment->nvalues; i++)
+		appendStringInfo(&sql, "%ss.%s", i == 0 ? "" : ", ",
+						 quote_identifier(attachment->values[i]));
+	if (attachment->nvalues > 1)
+		appendStringInfoChar(&sql, ')');
+	return sql.data;
+}
+
+/*
+ * build
+ *		Build all filters from the source, and empty ones for keys without
+ *		rows.  Returns the number of filters.
+ *
+ * Called under locks of both tables and connected to SPI.
+ */
+static int64
+build(Oid function, const CuckooAttachment *attachment,
+	  const CuckooColumns *columns, Relation source, Relation target)
+{
+	const char *const only = cuckoo_only_sql(target);
+	const char *const source_sql =
+		cuckoo_relation_sql(RelationGetRelid(source));
+	const char *const target_sql =
+		cuckoo_relation_sql(RelationGetRelid(target));
+	const char *const filter = quote_identifier(attachment->filter);
+	const char *const parameters = cuckoo_parameters_sql(attachment);
+	const char *const aggregate =
+		psprintf("%s(%s, %s)", cuckoo_function_sql(function, "cf_bag_agg"),
+				 value_sql(attachment), parameters);
+	uint64		nrows;
+	bool		isnull;
+
+	if (attachment->nkeys == 0)
+	{
+		nrows = run(psprintf("UPDATE %s%s AS t SET %s = (SELECT %s FROM %s AS s)",
+							 only, target_sql, filter, aggregate, source_sql),
+					SPI_OK_UPDATE);
+		if (nrows > 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_CARDINALITY_VIOLATION),
+					 errmsg("table %s must have one row, with the filter of all rows of table %s",
+							target_sql, source_sql),
+					 errdetail("It has %llu rows.",
+							   (unsigned long long) nrows),
+					 errhint("Name key columns to have a filter for each key.")));
+		if (nrows == 0)
+			nrows = run(psprintf("INSERT INTO %s (%s) SELECT %s FROM %s AS s",
+								 target_sql, filter, aggregate, source_sql),
+						SPI_OK_INSERT);
+		return (int64) nrows;
+	}
+
+	run(psprintf("WITH built AS MATERIALIZED ("
+				 "SELECT %s%s AS f FROM %s AS s WHERE %s GROUP BY %s"
+				 "), updated AS ("
+				 "UPDATE %s%s AS t SET %s = COALESCE(b.f, %s(%s))"
+				 " FROM %s%s AS o LEFT JOIN built AS b ON %s WHERE %s"
+				 " RETURNING 1"
+				 "), inserted AS ("
+				 "INSERT INTO %s (%s, %s) SELECT %s, b.f FROM built AS b"
+				 " WHERE NOT EXISTS (SELECT FROM %s%s AS t WHERE %s)"
+				 " RETURNING 1"
+				 ") SELECT (SELECT pg_catalog.count(*) FROM updated)"
+				 " OPERATOR(pg_catalog.+)"
+				 " (SELECT pg_catalog.count(*) FROM inserted)",
+				 group_sql(attachment), aggregate, source_sql,
+				 keys_sql(attachment, "s", KEY_OF_SOURCE, " IS NOT NULL",
+						  " AND "),
+				 keys_sql(attachment, "s", KEY_OF_SOURCE, "", ", "),
+				 only, target_sql, filter,
+				 cuckoo_function_sql(function, "cf_new"), parameters,
+				 only, target_sql,
+				 match_sql(attachment, columns, "o", "b", KEY_OF_GROUP),
+				 match_sql(attachment, columns, "t", "o", KEY_OF_TARGET),
+				 target_sql,
+				 keys_sql(attachment, "", KEY_OF_TARGET, "", ", "), filter,
+				 keys_sql(attachment, "b", KEY_OF_GROUP, "", ", "),
+				 only, target_sql,
+				 match_sql(attachment, columns, "t", "b", KEY_OF_GROUP)),
+		SPI_OK_SELECT);
+	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
+									   SPI_tuptable->tupdesc, 1, &isnull));
+}
+
+/* An argument that has to be there. */
+static void
+require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	if (PG_ARGISNULL(argno))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", name)));
+}
+
+/*
+ * cf_attach(source, columns, target, filter, key, capacity, fpr, max_copies,
+ *			 seed, target_key)
+ *		Let a filter column follow a table.  Returns the number of filters.
+ *
+ * Not STRICT: NULL stands for the defaults.
+ */
+Datum
+cf_attach(PG_FUNCTION_ARGS)
+{
+	const Oid	function = trigger_function(fcinfo);
+	CuckooAttachment attachment = {0};
+	CuckooParameters checked;
+	CuckooColumns columns;
+	Oid			source_oid;
+	Oid			target_oid;
+	List	   *relations;
+	Relation	source;
+	Relation	target;
+	int			ntarget_keys;
+	int64		nfilters;
+
+	require_argument(fcinfo, 0, "source");
+	require_argument(fcinfo, 1, "columns");
+	require_argument(fcinfo, 2, "target");
+	require_argument(fcinfo, 3, "filter");
+	require_argument(fcinfo, 4, "key");
+	require_argument(fcinfo, 5, "capacity");
+
+	source_oid = PG_GETARG_OID(0);
+	target_oid = PG_GETARG_OID(2);
+	attachment.values = read_names(PG_GETARG_ARRAYTYPE_P(1), "columns",
+								   &attachment.nvalues);
+	if (attachment.nvalues == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"columns\" must name a column")));
+	attachment.filter = text_to_cstring(PG_GETARG_TEXT_PP(3));
+	attachment.keys = read_names(PG_GETARG_ARRAYTYPE_P(4), "key",
+								 &attachment.nkeys);
+	attachment.target_keys = PG_ARGISNULL(9) ? attachment.keys :
+		read_names(PG_GETARG_ARRAYTYPE_P(9), "target_key", &ntarget_keys);
+	if (!PG_ARGISNULL(9) && ntarget_keys != attachment.nkeys)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("arguments \"key\" and \"target_key\" must name as many columns")));
+	attachment.capacity = PG_GETARG_FLOAT8(5);
+	attachment.fpr = PG_ARGISNULL(6) ? CUCKOO_DEFAULT_FPR :
+		PG_GETARG_FLOAT8(6);
+	attachment.max_copies = PG_ARGISNULL(7) ? CUCKOO_DEFAULT_MAX_COPIES :
+		PG_GETARG_INT32(7);
+	attachment.seed = PG_ARGISNULL(8) ? CUCKOO_DEFAULT_SEED :
+		PG_GETARG_INT64(8);
+	cuckoo_parameters(&checked, attachment.capacity, attachment.fpr,
+					  attachment.max_copies, attachment.seed);
+
+	attachment.target = cuckoo_relation_sql(target_oid);
+	(void) cuckoo_relation_sql(source_oid);
+	relations = lock_source(source_oid);
+	source = table_open(source_oid, NoLock);
+	target = table_open(target_oid, UPKEEP_LOCK);
+	require_followable(source, relations, target);
+	cuckoo_columns_resolve(&columns, &attachment, source, target);
+	cuckoo_require_target_rights(source, target);
+	(void) cuckoo_key_for_type(columns.value_type, columns.value_collation,
+							   CurrentMemoryContext);
+	if (find_attachment(function, target_oid, attachment.filter) != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("column \"%s\" of table %s follows a table already",
+						attachment.filter, attachment.target),
+				 errhint("Use cf_detach() first, or cf_rebuild() to build the filters anew.")));
+
+	SPI_connect();
+	create_triggers(function, &attachment, target_oid, source_oid, relations,
+					NIL);
+	nfilters = build(function, &attachment, &columns, source, target);
+	SPI_finish();
+	table_close(target, NoLock);
+	table_close(source, NoLock);
+	PG_RETURN_INT64(nfilters);
+}
+
+/*
+ * cf_detach(target, filter)
+ *		Let a filter column follow its table no longer.  It keeps its filters.
+ */
+Datum
+cf_detach(PG_FUNCTION_ARGS)
+{
+	const Oid	target = PG_GETARG_OID(0);
+	char	   *const filter = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	List	   *const triggers = find_attachment(trigger_function(fcinfo),
+												 target, filter);
+	ListCell   *cell;
+
+	if (triggers == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("column \"%s\" of table %s follows no table",
+						filter, cuckoo_relation_sql(target))));
+
+	/* DROP TRIGGER asks for the rights of the owner */
+	SPI_connect();
+	foreach(cell, triggers)
+	{
+		const CuckooTrigger *const trigger = lfirst(cell);
+
+		run(psprintf("DROP TRIGGER IF EXISTS %s ON %s",
+					 quote_identifier(trigger->name),
+					 cuckoo_relation_sql(trigger->relation)),
+			SPI_OK_UTILITY);
+	}
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+/*
+ * lacks_triggers
+ *		Is there a partition or child without triggers?
+ */
+static bool
+lacks_triggers(List *relations, List *triggers)
+{
+	ListCell   *cell;
+	ListCell   *other;
+
+	foreach(cell, relations)
+	{
+		bool		is_found = false;
+
+		foreach(other, triggers)
+			is_found |= ((CuckooTrigger *) lfirst(other))->relation ==
+				lfirst_oid(cell);
+		if (!is_found)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * cf_rebuild(target, filter, capacity, fpr, max_copies, seed)
+ *		Build all filters of a column anew.  Returns their number.
+ *
+ * Not STRICT: a NULL parameter stays as it is.  Partitions that have come
+ * since get their triggers.
+ */
+Datum
+cf_rebuild(PG_FUNCTION_ARGS)
+{
+	const Oid	function = trigger_function(fcinfo);
+	CuckooAttachment attachment;
+	CuckooParameters checked;
+	CuckooColumns columns;
+	Oid			target_oid;
+	Oid			source_oid;
+	char	   *filter;
+	List	   *triggers;
+	List	   *relations;
+	Relation	source;
+	Relation	target;
+	int64		nfilters;
+
+	require_argument(fcinfo, 0, "target");
+	require_argument(fcinfo, 1, "filter");
+	target_oid = PG_GETARG_OID(0);
+	filter = text_to_cstring(PG_GETARG_TEXT_PP(1));
+
+	source_oid = source_of(find_attachment(function, target_oid, filter),
+						   target_oid, filter, &attachment);
+	relations = lock_source(source_oid);
+	source = table_open(source_oid, NoLock);
+	target = table_open(target_oid, UPKEEP_LOCK);
+
+	/* once more, now that nobody can change it */
+	triggers = find_attachment(function, target_oid, filter);
+	if (source_of(triggers, target_oid, filter, &attachment) != source_oid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("column \"%s\" of table %s was attached to another table meanwhile",
+						filter, cuckoo_relation_sql(target_oid))));
+	cuckoo_columns_resolve(&columns, &attachment, source, target);
+
+	if (!PG_ARGISNULL(2))
+		attachment.capacity = PG_GETARG_FLOAT8(2);
+	if (!PG_ARGISNULL(3))
+		attachment.fpr = PG_GETARG_FLOAT8(3);
+	if (!PG_ARGISNULL(4))
+		attachment.max_copies = PG_GETARG_INT32(4);
+	if (!PG_ARGISNULL(5))
+		attachment.seed = PG_GETARG_INT64(5);
+	cuckoo_parameters(&checked, attachment.capacity, attachment.fpr,
+					  attachment.max_copies, attachment.seed);
+
+	SPI_connect();
+	if (!PG_ARGISNULL(2) || !PG_ARGISNULL(3) || !PG_ARGISNULL(4) ||
+		!PG_ARGISNULL(5) || lacks_triggers(relations, triggers))
+		create_triggers(function, &attachment, target_oid, source_oid,
+						relations, triggers);
+	nfilters = build(function, &attachment, &columns, source, target);
+	SPI_finish();
+	table_close(target, NoLock);
+	table_close(source, NoLock);
+	PG_RETURN_INT64(nfilters);
+}
+
+/*
+ * cf_drift(target, filter)
+ *		How far the filters of a column are from their source: one row each.
+ *
+ * One query, so that filters and rows are of one moment.  What a filter should
+ * hold is what one built anew would.
+ */
+Datum
+cf_drift(PG_FUNCTION_ARGS)
+{
+	const Oid	function = trigger_function(fcinfo);
+	const Oid	target_oid = PG_GETARG_OID(0);
+	char	   *const filter = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	ReturnSetInfo *const rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	CuckooAttachment attachment;
+	CuckooColumns columns;
+	Oid			source_oid;
+	Relation	source;
+	Relation	target;
+	StringInfoData sql;
+	const char *column;
+	const char *value;
+
+	InitMaterializedSRF(fcinfo, 0);
+	source_oid = source_of(find_attachment(function, target_oid, filter),
+						   target_oid, filter, &attachment);
+	source = table_open(source_oid, AccessShareLock);
+	target = table_open(target_oid, AccessShareLock);
+	cuckoo_columns_resolve(&columns, &attachment, source, target);
+
+	column = quote_identifier(filter);
+	value = value_sql(&attachment);
+	initStringInfo(&sql);
+
+	/* the rows of each key against its filter */
+	appendStringInfo(&sql,
+					 "WITH held AS (SELECT %s"
+					 "pg_catalog.count(%s) AS nrows,"
+					 " pg_catalog.count(*) FILTER (WHERE %s"
+					 "%s(t.%s, %s) IS NOT TRUE) AS missing,"
+					 " %s(%s(%s, NULL, %s)) AS wanted"
+					 " FROM %s AS s LEFT JOIN %s%s AS t ON %s",
+					 group_sql(&attachment), value,
+					 attachment.nvalues > 1 ? "" :
+					 psprintf("%s IS NOT NULL AND ", value),
+					 cuckoo_function_sql(function, "cf_contains"), column,
+					 value,
+					 cuckoo_function_sql(function, "cf_count"),
+					 cuckoo_function_sql(function, "cf_bag_agg"), value,
+					 rate_sql(&attachment), cuckoo_relation_sql(source_oid),
+					 cuckoo_only_sql(target), cuckoo_relation_sql(target_oid),
+					 match_sql(&attachment, &columns, "t", "s",
+							   KEY_OF_SOURCE));
+	if (attachment.nkeys > 0)
+		appendStringInfo(&sql, " WHERE %s GROUP BY %s",
+						 keys_sql(&attachment, "s", KEY_OF_SOURCE,
+								  " IS NOT NULL", " AND "),
+						 keys_sql(&attachment, "s", KEY_OF_SOURCE, "", ", "));
+
+	/* and what the filters say of themselves */
+	appendStringInfo(&sql,
+					 "), drift AS (SELECT %s AS key,"
+					 " COALESCE(h.nrows, 0) AS nrows,"
+					 " COALESCE(h.missing, 0) AS missing,"
+					 " i.entries,"
+					 " GREATEST(i.entries OPERATOR(pg_catalog.-)"
+					 " COALESCE(h.wanted, 0), 0) AS stale,"
+					 " i.capacity, i.fpr, i.promised_fpr, i.bytes"
+					 " FROM %s%s AS t FULL JOIN held AS h ON %s"
+					 " LEFT JOIN LATERAL %s(t.%s) AS i ON true)",
+					 attachment.nkeys == 0 ? "NULL::pg_catalog.text[]" :
+					 psprintf("CASE WHEN %s THEN ARRAY[%s] ELSE ARRAY[%s] END",
+							  keys_sql(&attachment, "t", KEY_OF_TARGET,
+									   " IS NOT NULL", " AND "),
+							  keys_sql(&attachment, "t", KEY_OF_TARGET,
+									   "::pg_catalog.text", ", "),
+							  keys_sql(&attachment, "h", KEY_OF_GROUP,
+									   "::pg_catalog.text", ", ")),
+					 cuckoo_only_sql(target), cuckoo_relation_sql(target_oid),
+					 match_sql(&attachment, &columns, "t", "h", KEY_OF_GROUP),
+					 cuckoo_function_sql(function, "cf_info"), column);
+
+	/*
+	 * A rebuild mends what is missing, makes room, or keeps the promise.  Only
+	 * pg_catalog is in the search_path.
+	 */
+	appendStringInfoString(&sql,
+						   " SELECT key, nrows, missing, entries, stale,"
+						   " stale::float8 / NULLIF(entries, 0)::float8,"
+						   " fpr, promised_fpr, bytes,"
+						   " missing > 0 OR (stale > 0 AND"
+						   " (stale::float8 >= " STALE_SHARE " * entries::float8 OR"
+						   " (entries > capacity AND entries - stale <= capacity)))"
+						   " FROM drift ORDER BY key");
+
+	SPI_connect();
+	if (SPI_execute(sql.data, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute failed");
+	for (uint64 row = 0; row < SPI_processed; row++)
+		tuplestore_puttuple(rsinfo->setResult, SPI_tuptable->vals[row]);
+	SPI_finish();
+	table_close(target, AccessShareLock);
+	table_close(source, AccessShareLock);
+	return (Datum) 0;
+}
