@@ -402,6 +402,17 @@ ROLLBACK;
 CREATE TABLE mine (t int, v int);
 CREATE TRIGGER mine AFTER INSERT ON mine REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION cf_upkeep('upkeep.secrets', 'f', '{v}', '{t}', '{t}', '100', '0.01', '4', '0', 'whole');
 INSERT INTO mine VALUES (1, 1);
+-- and is not taken for the one that the filters follow, nor are others that make no sense
+CREATE TRIGGER odd1 AFTER INSERT ON mine EXECUTE FUNCTION cf_upkeep('"', 'f', '{', 'x', 'x', 'x', 'x', 'x', 'x', 'x');
+CREATE TRIGGER odd2 AFTER INSERT ON mine EXECUTE FUNCTION cf_upkeep('no.table', 'f', '{', 'x', 'x', 'x', 'x', 'x', 'x', 'x');
+CREATE TRIGGER odd3 AFTER INSERT ON mine EXECUTE FUNCTION cf_upkeep('upkeep.secrets', 'f', '{', 'x', 'x', 'x', 'x', 'x', 'x', 'whole');
+RESET ROLE;
+SELECT count(*) AS filters, sum(missing) AS missing FROM cf_drift('secrets', 'f');
+SELECT cf_rebuild('secrets', 'f');
+SET ROLE regress_upkeep_writer;
+DROP TRIGGER odd1 ON mine;
+DROP TRIGGER odd2 ON mine;
+DROP TRIGGER odd3 ON mine;
 RESET ROLE;
 -- nor gets anybody past policies, unless the filters are his own
 ALTER TABLE secrets ENABLE ROW LEVEL SECURITY;
@@ -409,7 +420,6 @@ CREATE POLICY own ON secrets USING (t = 1);
 GRANT SELECT, INSERT, UPDATE ON secrets TO regress_upkeep_writer;
 SET ROLE regress_upkeep_writer;
 INSERT INTO mine VALUES (2, 2);
-DROP TABLE mine;
 INSERT INTO secret VALUES (1, 1);
 RESET ROLE;
 GRANT regress_upkeep_filters TO regress_upkeep_owner;
@@ -425,6 +435,17 @@ RESET ROLE;
 ALTER TABLE secrets NO FORCE ROW LEVEL SECURITY;
 SET ROLE regress_upkeep_owner;
 SELECT cf_rebuild('secrets', 'f');
+RESET ROLE;
+-- with the rights on the filters it counts
+ALTER TABLE secrets DISABLE ROW LEVEL SECURITY;
+SELECT * FROM cf_drift('secrets', 'f');
+DROP TABLE mine;
+-- without them the owner can still detach
+REVOKE regress_upkeep_filters FROM regress_upkeep_owner;
+REVOKE ALL ON secrets FROM regress_upkeep_owner;
+SET ROLE regress_upkeep_owner;
+SELECT cf_rebuild('secrets', 'f');
+SELECT cf_detach('secrets', 'f');
 SELECT cf_detach('secrets', 'f');
 RESET ROLE;
 DROP TABLE secret, secrets;

@@ -243,26 +243,35 @@ write_arguments(const CuckooAttachment *attachment, bool is_part)
 					is_part ? "part" : "whole");
 }
 
-/* The table that an attachment names, or InvalidOid. */
+/*
+ * cuckoo_attachment_target
+ *		The table that a trigger names, or InvalidOid.
+ *
+ * No right on its schema is asked for, and no error is raised: this may be the
+ * argument of anybody's trigger.  A name without a schema is none, since it
+ * would depend on the search_path.
+ */
 Oid
-cuckoo_attachment_target(const CuckooAttachment *attachment)
+cuckoo_attachment_target(const char *name)
 {
-	List	   *const names =
-		textToQualifiedNameList(cstring_to_text(attachment->target));
+	List	   *names;
+	Oid			schema;
 
-	/* a name without a schema would depend on the search_path */
-	if (list_length(names) < 2)
+	if (!SplitIdentifierString(pstrdup(name), '.', &names) ||
+		list_length(names) != 2)
 		return InvalidOid;
-	return RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true);
+	schema = get_namespace_oid(linitial(names), true);
+	return OidIsValid(schema) ? get_relname_relid(lsecond(names), schema) :
+		InvalidOid;
 }
 
 /*
  * cuckoo_triggers_of
- *		All triggers that call the function: CuckooTriggers, of one table, or
- *		with InvalidOid of all.
+ *		The triggers for a filter column: CuckooTriggers, on one table, or with
+ *		InvalidOid on all.
  */
 List *
-cuckoo_triggers_of(Oid function, Oid relation)
+cuckoo_triggers_of(Oid function, Oid relation, Oid target, const char *filter)
 {
 	Relation	triggers = table_open(TriggerRelationId, AccessShareLock);
 	List	   *found = NIL;
@@ -279,28 +288,32 @@ cuckoo_triggers_of(Oid function, Oid relation)
 	{
 		const Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
 		CuckooTrigger *trigger;
-		char	   *args[CUCKOO_UPKEEP_NARGS];
+		bytea	   *args;
 		char	   *next;
 		bool		isnull;
 
 		/* one with other arguments was not made by us, and does nothing */
 		if (form->tgfoid != function || form->tgnargs != CUCKOO_UPKEEP_NARGS)
 			continue;
-		next = VARDATA_ANY(DatumGetByteaPP(heap_getattr(tuple,
-														Anum_pg_trigger_tgargs,
-														RelationGetDescr(triggers),
-														&isnull)));
-		for (int i = 0; i < form->tgnargs; i++)
-		{
-			args[i] = next;
-			next += strlen(next) + 1;
-		}
 
 		trigger = palloc(sizeof(CuckooTrigger));
+		args = DatumGetByteaPCopy(heap_getattr(tuple, Anum_pg_trigger_tgargs,
+											   RelationGetDescr(triggers),
+											   &isnull));
+		next = VARDATA_ANY(args);
+		for (int i = 0; i < CUCKOO_UPKEEP_NARGS; i++)
+		{
+			trigger->args[i] = next;
+			next += strlen(next) + 1;
+		}
+		if (strcmp(trigger->args[1], filter) != 0 ||
+			cuckoo_attachment_target(trigger->args[0]) != target)
+			continue;
+
 		trigger->relation = form->tgrelid;
 		trigger->name = pstrdup(NameStr(form->tgname));
 		trigger->type = form->tgtype;
-		cuckoo_attachment_read(&trigger->attachment, form->tgnargs, args);
+		trigger->is_part = strcmp(trigger->args[9], "part") == 0;
 		found = lappend(found, trigger);
 	}
 	systable_endscan(scan);
@@ -524,6 +537,44 @@ cuckoo_columns_resolve(CuckooColumns *columns,
 }
 
 /*
+ * lacks_rights
+ *		Is a role not allowed to do to the target what the triggers do?
+ */
+static bool
+lacks_rights(Oid role, Oid target)
+{
+	static const AclMode rights[] = {ACL_SELECT, ACL_INSERT, ACL_UPDATE};
+
+	for (int i = 0; i < lengthof(rights); i++)
+	{
+		if (pg_class_aclcheck(target, role, rights[i]) != ACLCHECK_OK)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * is_restricted
+ *		Does row-level security of the target apply to a role?
+ *
+ * As the target's owner the triggers would get past policies that were made
+ * for the role.
+ */
+static bool
+is_restricted(Oid role, Oid target)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(target));
+	bool		has_policies;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", target);
+	has_policies = ((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
+	ReleaseSysCache(tuple);
+	return has_policies && !cuckoo_owns_table(target, role) &&
+		!has_bypassrls_privilege(role);
+}
+
+/*
  * cuckoo_require_target_rights
  *		The owner of a source must be allowed to do to the target what the
  *		triggers do, since they do it for everybody.
@@ -531,25 +582,16 @@ cuckoo_columns_resolve(CuckooColumns *columns,
 void
 cuckoo_require_target_rights(Relation source, Relation target)
 {
-	static const AclMode rights[] = {ACL_SELECT, ACL_INSERT, ACL_UPDATE};
 	const Oid	owner = source->rd_rel->relowner;
 
-	for (int i = 0; i < lengthof(rights); i++)
-	{
-		if (pg_class_aclcheck(RelationGetRelid(target), owner,
-							  rights[i]) != ACLCHECK_OK)
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("permission denied for table %s",
-							RelationGetRelationName(target)),
-					 errdetail("The owner of table \"%s\" needs the privileges SELECT, INSERT and UPDATE on it to keep its filters.",
-							   RelationGetRelationName(source))));
-	}
-
-	/* as its owner we would get past policies that were made for this role */
-	if (target->rd_rel->relrowsecurity &&
-		!cuckoo_owns_table(RelationGetRelid(target), owner) &&
-		!has_bypassrls_privilege(owner))
+	if (lacks_rights(owner, RelationGetRelid(target)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for table %s",
+						RelationGetRelationName(target)),
+				 errdetail("The owner of table \"%s\" needs the privileges SELECT, INSERT and UPDATE on it to keep its filters.",
+						   RelationGetRelationName(source))));
+	if (is_restricted(owner, RelationGetRelid(target)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for table %s",
@@ -660,6 +702,25 @@ require_followable(Relation source, List *relations, Relation target)
 }
 
 /*
+ * may_keep
+ *		May the owner of a table keep the filters of the target?
+ *
+ * A trigger on a table of somebody else changes nothing, whatever it names.
+ */
+static bool
+may_keep(Oid relation, Oid target)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return !lacks_rights(owner, target) && !is_restricted(owner, target);
+}
+
+/*
  * find_attachment
  *		All triggers of the attachment of a filter column.
  */
@@ -669,12 +730,11 @@ find_attachment(Oid function, Oid target, const char *filter)
 	List	   *found = NIL;
 	ListCell   *cell;
 
-	foreach(cell, cuckoo_triggers_of(function, InvalidOid))
+	foreach(cell, cuckoo_triggers_of(function, InvalidOid, target, filter))
 	{
 		CuckooTrigger *const trigger = lfirst(cell);
 
-		if (strcmp(trigger->attachment.filter, filter) == 0 &&
-			cuckoo_attachment_target(&trigger->attachment) == target)
+		if (may_keep(trigger->relation, target))
 			found = lappend(found, trigger);
 	}
 	return found;
@@ -688,24 +748,34 @@ static Oid
 source_of(List *triggers, Oid target, const char *filter,
 		  CuckooAttachment *attachment)
 {
+	CuckooTrigger *found = NULL;
 	ListCell   *cell;
 
 	foreach(cell, triggers)
 	{
-		const CuckooTrigger *const trigger = lfirst(cell);
+		CuckooTrigger *const trigger = lfirst(cell);
 
-		if (!trigger->attachment.is_part)
-		{
-			*attachment = trigger->attachment;
-			return trigger->relation;
-		}
+		if (trigger->is_part)
+			continue;
+		if (found != NULL && found->relation != trigger->relation)
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_OBJECT),
+					 errmsg("column \"%s\" of table %s follows more than one table",
+							filter, cuckoo_relation_sql(target)),
+					 errdetail("There are triggers on tables %s and %s.",
+							   cuckoo_relation_sql(found->relation),
+							   cuckoo_relation_sql(trigger->relation)),
+					 errhint("Use cf_detach(), then cf_attach().")));
+		found = trigger;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("column \"%s\" of table %s follows no table",
-					filter, cuckoo_relation_sql(target)),
-			 errhint("Use cf_attach() first.")));
-	return InvalidOid;			/* keep compiler quiet */
+	if (found == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("column \"%s\" of table %s follows no table",
+						filter, cuckoo_relation_sql(target)),
+				 errhint("Use cf_attach() first.")));
+	cuckoo_attachment_read(attachment, CUCKOO_UPKEEP_NARGS, found->args);
+	return found->relation;
 }
 
 /* Run a statement; returns the rows it had or changed. */
@@ -1085,10 +1155,19 @@ cf_detach(PG_FUNCTION_ARGS)
 {
 	const Oid	target = PG_GETARG_OID(0);
 	char	   *const filter = text_to_cstring(PG_GETARG_TEXT_PP(1));
-	List	   *const triggers = find_attachment(trigger_function(fcinfo),
-												 target, filter);
+	const Oid	function = trigger_function(fcinfo);
+	List	   *triggers = NIL;
 	ListCell   *cell;
 
+	/* those that do nothing for lack of rights only for who owns their table */
+	foreach(cell, cuckoo_triggers_of(function, InvalidOid, target, filter))
+	{
+		const CuckooTrigger *const trigger = lfirst(cell);
+
+		if (may_keep(trigger->relation, target) ||
+			cuckoo_owns_table(trigger->relation, GetUserId()))
+			triggers = lappend(triggers, lfirst(cell));
+	}
 	if (triggers == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

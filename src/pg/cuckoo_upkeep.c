@@ -264,15 +264,11 @@ find_root(Upkeep *upkeep, Oid function)
 			ListCell   *other;
 
 			ancestors = list_append_unique_oid(ancestors, parent);
-			foreach(other, cuckoo_triggers_of(function, parent))
+			foreach(other, cuckoo_triggers_of(function, parent,
+											  upkeep->target,
+											  upkeep->attachment.filter))
 			{
-				const CuckooTrigger *const trigger = lfirst(other);
-
-				if (!trigger->attachment.is_part &&
-					strcmp(trigger->attachment.filter,
-						   upkeep->attachment.filter) == 0 &&
-					cuckoo_attachment_target(&trigger->attachment) ==
-					upkeep->target)
+				if (!((CuckooTrigger *) lfirst(other))->is_part)
 				{
 					upkeep->root = parent;
 					upkeep->is_followed = true;
@@ -304,7 +300,7 @@ make_upkeep(TriggerData *trigdata, Oid function)
 	upkeep->source = RelationGetRelid(trigdata->tg_relation);
 	cuckoo_attachment_read(attachment, trigger->tgnargs, trigger->tgargs);
 
-	upkeep->target = cuckoo_attachment_target(attachment);
+	upkeep->target = cuckoo_attachment_target(attachment->target);
 	if (!OidIsValid(upkeep->target))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),

@@ -72,19 +72,24 @@ typedef struct CuckooColumns
 	CuckooKeyColumn *keys;
 } CuckooColumns;
 
-/* A trigger that belongs to an attachment. */
+/*
+ * A trigger that calls the function.  Anybody can make one, with arguments that
+ * mean nothing, so these are read only once it is clear that they matter.
+ */
 typedef struct CuckooTrigger
 {
 	Oid			relation;
 	char	   *name;
 	int16		type;			/* pg_trigger.tgtype */
-	CuckooAttachment attachment;
+	bool		is_part;
+	char	   *args[CUCKOO_UPKEEP_NARGS];
 } CuckooTrigger;
 
 extern void cuckoo_attachment_read(CuckooAttachment *attachment, int nargs,
 								   char **args);
-extern Oid	cuckoo_attachment_target(const CuckooAttachment *attachment);
-extern List *cuckoo_triggers_of(Oid function, Oid relation);
+extern Oid	cuckoo_attachment_target(const char *name);
+extern List *cuckoo_triggers_of(Oid function, Oid relation, Oid target,
+								const char *filter);
 extern void cuckoo_columns_resolve(CuckooColumns *columns,
 								   const CuckooAttachment *attachment,
 								   Relation source, Relation target);
