@@ -216,9 +216,9 @@ is( $node->safe_psql('original', "
 is(holds('original', 'brim', 1, $capacity, 997), 't', 'full: values are there');
 my $before = $node->safe_psql('original', 'SELECT md5(filter::bytea) FROM brim');
 like(error_of('original', "UPDATE brim SET filter = cf_add_all(filter, ARRAY(SELECT -g FROM generate_series(1, 7000000) g))"),
-	$large, 'full: several million values more are refused');
+	qr/^54000: cuckoo filter is full$/, 'full: several million values more are refused');
 is($node->safe_psql('original', 'SELECT md5(filter::bytea) FROM brim'), $before, 'full: the stored filter is as it was');
-like(error_of('original', "SELECT cf_union_all(filter, filter) FROM brim"), $large, 'full: no union with itself');
+like(error_of('original', "SELECT cf_union_all(filter, filter) FROM brim"), qr/^54000: cuckoo filter is full$/, 'full: no union with itself');
 
 $node->stop;
 done_testing();
