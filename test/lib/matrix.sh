@@ -449,12 +449,6 @@ limits_suites()
 # The whole long tier.
 all_suites()
 {
-	if wanted faults; then
-		faults_suites
-	fi
-	if wanted limits; then
-		limits_suites
-	fi
 	if wanted asan; then
 		asan_suites
 	fi
@@ -472,5 +466,12 @@ all_suites()
 	fi
 	if wanted package; then
 		package_suites
+	fi
+	# what takes longest comes last
+	if wanted faults; then
+		faults_suites
+	fi
+	if wanted limits; then
+		limits_suites
 	fi
 }
