@@ -74,6 +74,9 @@ SELECT known, s AS seed, try_to_add(cf_add_all(cf_new(1e6, 1e-9, seed => s), ARR
 SELECT s AS seed, form, holds FROM (SELECT s, cf_agg(v, 1e6, 1e-9, 4, s) AS f FROM crowd, unnest(a) v, unnest('{0,1}'::bigint[]) s WHERE known = 0 GROUP BY s) t,
 	cf_info(f), cf_contains_all(f, (SELECT a FROM crowd WHERE known = 0)) AS holds ORDER BY s;
 
+-- and refuses more of them than a list can hold
+SELECT cf_agg(forge((x'1234abcdef'::bit(40) || i::bit(16) || x'55')::bit(64), 0, inverse), 1e6, 1e-9) FROM (SELECT inverse() OFFSET 0) t, generate_series(1, 4100) i;
+
 -- False positives to order: the same first bits as a value that is there
 CREATE TABLE held AS SELECT s AS seed, cf_add_all(cf_new(1000, seed => s), ARRAY(SELECT generate_series(1, 1000))) AS f FROM unnest('{0,8675309867530986753,1,-2}'::bigint[]) s;
 CREATE TABLE liars AS SELECT s AS known, array_agg(forge(overlay(cf_hash(42, s)::bit(64) PLACING (i * 40503)::bit(16) FROM 41), s, inverse)) AS a

@@ -295,6 +295,7 @@ SELECT cf_resize(f, 1e6) FROM big;
 SELECT cf_resize(f, 1e9) FROM big;
 SELECT cf_resize(cf_new(10), 1e12);
 SELECT cf_resize(cf_new(10), 1e8, 1e-12);
+SELECT cf_resize(cf_new(100, 1e-12), 1e8);
 -- whatever the rate, down to those that no integer of the core stands for
 SELECT r, split_part(try(format('cf_count(cf_resize(cf_new(10), NULL, %s))', r)), ':', 1) FROM unnest('{1e-13,1e-18,1e-19,1e-300}'::float8[]) r;
 SELECT e, try(e) FROM (VALUES ('cf_resize(cf_new(10), 0)'), ('cf_resize(cf_new(10), -1)'), ('cf_resize(cf_new(10), ''NaN'')'),
