@@ -30,6 +30,7 @@
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "commands/tablecmds.h"
 #include "commands/trigger.h"
 #include "common/shortest_dec.h"
 #include "executor/spi.h"
@@ -634,7 +635,9 @@ require_owner(Oid relation)
  *		Keep writers out of a source and all its partitions and children.
  *
  * Returns their OIDs, the source's first.  In a transaction that keeps its
- * first snapshot it would be of no use: that may be older than the lock.
+ * first snapshot it would be of no use: that may be older than the lock.  Nor
+ * would it in the middle of a statement on one of the tables: the filters would
+ * have what that has done, and then its triggers would do it again.
  */
 static List *
 lock_source(Oid source)
@@ -650,9 +653,15 @@ lock_source(Oid source)
 
 	require_owner(source);
 	relations = find_all_inheritors(source, UPKEEP_LOCK, NULL);
-	/* its owner may have changed while we waited */
 	foreach(cell, relations)
+	{
+		Relation	relation = table_open(lfirst_oid(cell), NoLock);
+
+		/* its owner may have changed while we waited */
 		require_owner(lfirst_oid(cell));
+		CheckTableNotInUse(relation, "build filters of");
+		table_close(relation, NoLock);
+	}
 	return relations;
 }
 
