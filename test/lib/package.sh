@@ -5,7 +5,8 @@
 #
 # The packages are built, installed and removed in chroots in which Debian's
 # own tools have run, of the stable releases that the mirror has.  What runs
-# there has process numbers and a /proc of its own, so that nothing outlives it.
+# there has process numbers, a /proc and a network of its own, so that nothing
+# outlives it and nothing is in its way.
 #
 # Needs common.sh (and its counters), packages.sh, server.sh and matrix.sh.
 
@@ -22,14 +23,17 @@ configured_chroot()
 }
 
 # in_chroot DIR USER CMD...
+#		Without network, so that its servers have all ports for themselves.
 in_chroot()
 {
 	local dir=$1 user=$2
 	shift 2
 
-	unshare --mount --pid --fork --kill-child --mount-proc="$dir/proc" \
-		chroot --userspec="$user:$user" "$dir" env -i HOME=/var/lib/postgresql LC_ALL=C.UTF-8 \
-		PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"
+	unshare --net --mount --pid --fork --kill-child --mount-proc="$dir/proc" \
+		sh -c 'ip link set lo up && exec "$@"' - \
+		chroot --userspec="$user:$user" "$dir" \
+		env -i HOME=/var/lib/postgresql LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+		PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }
 
 # passed WHAT CMD...
@@ -105,7 +109,7 @@ run_debian()
 {
 	local suite=$1 mirror cached work dir home log major deb before
 
-	need_packages mmdebstrap util-linux && find_mirror mirror || return 1
+	need_packages mmdebstrap util-linux iproute2 && find_mirror mirror || return 1
 	CHROOT_MAKER=configured_chroot
 	cached_chroot cached "package-$suite" \
 		build-essential,debhelper,libipc-run-perl,libxxhash-dev,postgresql-all,postgresql-server-dev-all \
