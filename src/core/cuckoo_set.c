@@ -440,6 +440,49 @@ cuckoo_set_add(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 }
 
 /*
+ * cuckoo_set_add_all
+ *		Add one more copy of each of some hashes to a table, or of none.
+ *
+ * Neither allocates nor polls, so it comes to an end; it does not do what
+ * would need that.  undos is room to note nundos buckets that are overwritten,
+ * of which an add that has to relocate needs several.
+ *
+ * Returns CUCKOO_OK, with *changed false if all hashes had max_copies already,
+ * or with the filter as it was to the byte CUCKOO_NO_ROOM: then a copy of the
+ * filter may succeed with cuckoo_set_add() for each.
+ */
+CuckooStatus
+cuckoo_set_add_all(CuckooFilter *filter, const uint64_t *hashes,
+				   size_t nhashes, CuckooUndo *undos, size_t nundos,
+				   bool *changed)
+{
+	const CuckooFilter before = *filter;
+	CuckooJournal journal = {undos, 0, nundos};
+
+	*changed = false;
+	if (!filter->is_table)
+		return CUCKOO_NO_ROOM;
+	for (size_t i = 0; i < nhashes; i++)
+	{
+		const CuckooStatus status =
+			cuckoo_table_add_noted(filter,
+								   cuckoo_table_hash_address(filter,
+															 hashes[i]),
+								   &journal);
+
+		if (status == CUCKOO_OK)
+			*changed = true;
+		else if (status != CUCKOO_SATURATED)
+		{
+			cuckoo_table_undo(filter, &journal);
+			*filter = before;
+			return status;
+		}
+	}
+	return CUCKOO_OK;
+}
+
+/*
  * cuckoo_set_remove
  *		Take out one copy of a hash.
  *

@@ -40,6 +40,10 @@ extern CuckooStatus cuckoo_set_copy(const CuckooFilter *filter,
 									const CuckooHost *host);
 extern CuckooStatus cuckoo_set_add(CuckooFilter *filter, uint64_t hash,
 								   const CuckooHost *host);
+extern CuckooStatus cuckoo_set_add_all(CuckooFilter *filter,
+									   const uint64_t *hashes, size_t nhashes,
+									   CuckooUndo *undos, size_t nundos,
+									   bool *changed);
 extern CuckooStatus cuckoo_set_remove(CuckooFilter *filter, uint64_t hash);
 extern int	cuckoo_set_count(const CuckooFilter *filter, uint64_t hash);
 extern void cuckoo_set_contains_batch(const CuckooFilter *filter,

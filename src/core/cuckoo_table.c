@@ -152,6 +152,43 @@ search_free_slot(Search *search, const CuckooFilter *filter,
 }
 
 /*
+ * note_bucket
+ *		Note a bucket that is about to be written.
+ */
+static inline void
+note_bucket(CuckooJournal *journal, uint64_t bucket, const uint64_t *fps)
+{
+	CuckooUndo *const undo = &journal->undos[journal->nundos++];
+
+	CuckooAssert(journal->nundos <= journal->room);
+	undo->bucket = bucket;
+	memcpy(undo->fps, fps, sizeof(undo->fps));
+}
+
+/*
+ * note_path
+ *		Note the buckets from that of a node to the root.
+ *
+ * Returns false if there is no room for all of them.
+ */
+static bool
+note_path(CuckooJournal *journal, const Search *search,
+		  const CuckooFilter *filter, int node)
+{
+	for (; node != NO_PARENT; node = search->nodes[node].parent)
+	{
+		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+
+		if (journal->nundos == journal->room)
+			return false;
+		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter),
+						   search_bucket(search, node), fps);
+		note_bucket(journal, search_bucket(search, node), fps);
+	}
+	return true;
+}
+
+/*
  * insert_by_relocation
  *		Insert where both buckets are full: make a free slot come nearer.
  *
@@ -160,7 +197,8 @@ search_free_slot(Search *search, const CuckooFilter *filter,
  * search saw of each still stands when its turn comes.
  */
 static CuckooStatus
-insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places)
+insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places,
+					 CuckooJournal *journal)
 {
 	uint8_t    *const table = cuckoo_image_body(filter);
 	const CuckooPacking *const packing = &filter->packing;
@@ -170,7 +208,8 @@ insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places)
 	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
 	node = search_free_slot(&search, filter, places);
-	if (node < 0)
+	if (node < 0 ||
+		(journal != NULL && !note_path(journal, &search, filter, node)))
 		return CUCKOO_NO_ROOM;
 
 	/* fps is the bucket of node, with a free slot, not written yet */
@@ -333,18 +372,15 @@ count_removed(CuckooFilter *filter)
 }
 
 /*
- * cuckoo_table_add
+ * add
  *		Add one more copy of what has this address.
  *
  * Fan et al., CoNEXT 2014, Algorithm 1, with the shortest relocation in place
  * of a random one: a free slot of the primary bucket, else of the alternate,
  * else the nearest one.
- *
- * Returns CUCKOO_OK, or with the filter as it was CUCKOO_SATURATED or
- * CUCKOO_NO_ROOM.
  */
-CuckooStatus
-cuckoo_table_add(CuckooFilter *filter, CuckooAddress address)
+static inline CuckooStatus
+add(CuckooFilter *filter, CuckooAddress address, CuckooJournal *journal)
 {
 	uint8_t    *const table = cuckoo_image_body(filter);
 	CuckooPlace places[2];
@@ -361,6 +397,12 @@ cuckoo_table_add(CuckooFilter *filter, CuckooAddress address)
 		if (cuckoo_bucket_has_room(&filter->packing, table, places[i].bucket))
 		{
 			cuckoo_bucket_read(&filter->packing, table, places[i].bucket, fps);
+			if (journal != NULL)
+			{
+				if (journal->nundos == journal->room)
+					return CUCKOO_NO_ROOM;
+				note_bucket(journal, places[i].bucket, fps);
+			}
 			cuckoo_fps_insert(fps, places[i].fp);
 			cuckoo_bucket_write(&filter->packing, table, places[i].bucket, fps);
 			count_added(filter);
@@ -368,10 +410,51 @@ cuckoo_table_add(CuckooFilter *filter, CuckooAddress address)
 		}
 	}
 
-	status = insert_by_relocation(filter, places);
+	status = insert_by_relocation(filter, places, journal);
 	if (status == CUCKOO_OK)
 		count_added(filter);
 	return status;
+}
+
+/*
+ * cuckoo_table_add
+ *		Add one more copy of what has this address.
+ *
+ * Returns CUCKOO_OK, or with the filter as it was CUCKOO_SATURATED or
+ * CUCKOO_NO_ROOM.
+ */
+CuckooStatus
+cuckoo_table_add(CuckooFilter *filter, CuckooAddress address)
+{
+	return add(filter, address, NULL);
+}
+
+/*
+ * cuckoo_table_add_noted
+ *		The same, with what it overwrites noted in a journal.
+ *
+ * CUCKOO_NO_ROOM is also the answer where the journal has none.
+ */
+CuckooStatus
+cuckoo_table_add_noted(CuckooFilter *filter, CuckooAddress address,
+					   CuckooJournal *journal)
+{
+	return add(filter, address, journal);
+}
+
+/*
+ * cuckoo_table_undo
+ *		Put all buckets in a journal back, the one noted last first.
+ *
+ * The header is the caller's to put back.
+ */
+void
+cuckoo_table_undo(CuckooFilter *filter, const CuckooJournal *journal)
+{
+	for (size_t i = journal->nundos; i > 0; i--)
+		cuckoo_bucket_write(&filter->packing, cuckoo_image_body(filter),
+							journal->undos[i - 1].bucket,
+							journal->undos[i - 1].fps);
 }
 
 /*

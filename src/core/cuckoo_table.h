@@ -159,6 +159,23 @@ typedef struct CuckooWalk
 	int			nslots;			/* of these still to look at, the last first */
 } CuckooWalk;
 
+/*
+ * What adds have overwritten: buckets as they were, the last one last.  It is
+ * in the memory of the caller, who may undo them as long as the table is that.
+ */
+typedef struct CuckooUndo
+{
+	uint64_t	bucket;
+	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+} CuckooUndo;
+
+typedef struct CuckooJournal
+{
+	CuckooUndo *undos;
+	size_t		nundos;
+	size_t		room;			/* for so many */
+} CuckooJournal;
+
 extern bool cuckoo_table_walk(const CuckooFilter *filter, CuckooWalk *walk,
 							  const CuckooHost *host);
 extern void cuckoo_table_contains_batch(const CuckooFilter *filter,
@@ -168,6 +185,11 @@ extern int	cuckoo_table_count(const CuckooFilter *filter,
 							   CuckooAddress address);
 extern CuckooStatus cuckoo_table_add(CuckooFilter *filter,
 									 CuckooAddress address);
+extern CuckooStatus cuckoo_table_add_noted(CuckooFilter *filter,
+										   CuckooAddress address,
+										   CuckooJournal *journal);
+extern void cuckoo_table_undo(CuckooFilter *filter,
+							  const CuckooJournal *journal);
 extern CuckooStatus cuckoo_table_remove(CuckooFilter *filter,
 										CuckooAddress address);
 extern void cuckoo_table_double(const CuckooFilter *filter,

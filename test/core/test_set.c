@@ -1252,6 +1252,80 @@ build_with_crowded_superblock(void)
 	free(keys);
 }
 
+/*
+ * A batch of adds that notes what it overwrites does what single adds do, or
+ * leaves every byte as it was: in a list, where the table would have to grow,
+ * and where there is no more room for notes.
+ */
+static void
+batches_of_all_or_nothing(void)
+{
+	const uint64_t capacity = 3000 + test_random_below(60000);
+	const uint64_t nvalues = capacity / 2 + 1;
+	uint64_t	nlists = 0;
+	uint64_t	ngrown = 0;
+	uint64_t	nshort = 0;
+	CuckooFilter filter;
+	TestHost	host;
+
+	test_host_init(&host);
+	test_new(&filter, &host, capacity, test_rate(0.01), 4);
+	while (filter.nentries < capacity)
+	{
+		const size_t nhashes = 1 + (size_t) test_random_below(20);
+		const size_t nundos = (size_t) test_random_below(65);
+		uint64_t	hashes[20];
+		CuckooUndo	undos[64];
+		CuckooFilter singly;
+		TestSnapshot before;
+		CuckooStatus status;
+		bool		singly_changed = false;
+		bool		changed;
+
+		CHECK_STATUS(cuckoo_set_copy(&filter, &singly, &host.host), CUCKOO_OK);
+		for (size_t i = 0; i < nhashes; i++)
+		{
+			hashes[i] = test_mix(test_random_below(nvalues));
+			status = cuckoo_set_add(&singly, hashes[i], &host.host);
+			CHECK(status == CUCKOO_OK || status == CUCKOO_SATURATED);
+			if (status == CUCKOO_OK)
+				singly_changed = true;
+		}
+
+		test_snapshot_take(&before, &filter);
+		status = cuckoo_set_add_all(&filter, hashes, nhashes, undos, nundos,
+									&changed);
+		WHERE("%" PRIu64 " hashes, %" PRIu64 " undos, %" PRIu64 " entries",
+			  nhashes, nundos, before.filter.nentries, 0);
+		if (status == CUCKOO_OK)
+		{
+			CHECK(changed == singly_changed);
+			CHECK(test_same_header(&filter, &singly));
+			CHECK(memcmp(cuckoo_image_body(&filter),
+						 cuckoo_image_body(&singly),
+						 filter.image_bytes - CUCKOO_HEADER_BYTES) == 0);
+		}
+		else
+		{
+			CHECK_STATUS(status, CUCKOO_NO_ROOM);
+			test_snapshot_check(&before, &filter);
+			if (!filter.is_table)
+				nlists++;
+			else if (singly.geometry.index_bits > filter.geometry.index_bits)
+				ngrown++;
+			else
+				nshort++;
+		}
+		test_snapshot_free(&before);
+		test_release(&filter, &host);
+		filter = singly;
+	}
+	CHECK(nlists > 0 && ngrown > 0 && nshort > 0);
+	test_check_filter(&filter);
+	test_release(&filter, &host);
+	test_host_finish(&host);
+}
+
 static const TestCase cases[] = {
 	{"parameters_out_of_range", parameters_out_of_range},
 	{"list_to_table", list_to_table},
@@ -1264,6 +1338,7 @@ static const TestCase cases[] = {
 	{"build_refused", build_refused},
 	{"build_with_crowded_superblock", build_with_crowded_superblock},
 	{"determinism", determinism},
+	{"batches_of_all_or_nothing", batches_of_all_or_nothing},
 	{"copies", copies},
 	{"resize_cases", resize_cases},
 	{"resize_with_superblocks", resize_with_superblocks},
