@@ -69,28 +69,32 @@ COMMENT ON FUNCTION cf_plan(pg_catalog.float8, pg_catalog.float8) IS 'what a fil
 -- a NULL filter is an error, so that no value is lost silently.
 --
 
+CREATE FUNCTION cf_change_support(pg_catalog.internal) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_change_support(pg_catalog.internal) IS 'lets PL/pgSQL of version 18 and later change a filter in a variable in place';
+
 CREATE FUNCTION cf_add(filter cuckoofilter, value pg_catalog.anycompatible) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT cf_change_support;
 COMMENT ON FUNCTION cf_add(cuckoofilter, pg_catalog.anycompatible) IS 'the filter with one more copy of the value';
 
 CREATE FUNCTION cf_add_all(filter cuckoofilter, elements pg_catalog.anycompatiblearray) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 700;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 700 SUPPORT cf_change_support;
 COMMENT ON FUNCTION cf_add_all(cuckoofilter, pg_catalog.anycompatiblearray) IS 'the filter with one more copy of each element';
 
 CREATE FUNCTION cf_add_hash(filter cuckoofilter, hash pg_catalog.int8) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT cf_change_support;
 COMMENT ON FUNCTION cf_add_hash(cuckoofilter, pg_catalog.int8) IS 'the filter with one more copy of a value given as its cf_hash()';
 
 CREATE FUNCTION cf_remove(filter cuckoofilter, value pg_catalog.anycompatible) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT cf_change_support;
 COMMENT ON FUNCTION cf_remove(cuckoofilter, pg_catalog.anycompatible) IS 'the filter with one copy of the value less; only values that were added may be removed';
 
 CREATE FUNCTION cf_remove_all(filter cuckoofilter, elements pg_catalog.anycompatiblearray) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT cf_change_support;
 COMMENT ON FUNCTION cf_remove_all(cuckoofilter, pg_catalog.anycompatiblearray) IS 'the filter with one copy of each element less; only values that were added may be removed';
 
 CREATE FUNCTION cf_remove_hash(filter cuckoofilter, hash pg_catalog.int8) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT cf_change_support;
 COMMENT ON FUNCTION cf_remove_hash(cuckoofilter, pg_catalog.int8) IS 'the filter with one copy less of a value given as its cf_hash()';
 
 --

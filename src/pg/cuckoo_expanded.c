@@ -4,16 +4,52 @@
  *		A filter in memory that is changed in place.
  *
  * An expanded object (see src/include/utils/expandeddatum.h of the server)
- * whose flat form is the image it has: flattening is one copy.  Whoever holds
- * a read-write pointer to it may change it, nobody else.
+ * whose flat form is the image it has: flattening is one copy, which who
+ * stores a filter makes anyway, and who only reads it need not make.  Whoever
+ * holds a read-write pointer to it may change it, nobody else.
+ *
+ * The functions that change filters return such an object where that may be of
+ * use.  So a chain of calls copies the filter once, and so does a loop where
+ * the caller keeps the result and passes it on with a read-write pointer:
+ * PL/pgSQL from version 18 on, and aggregates whose transition function is one
+ * of these.
+ *
+ * A change in place is made whole or not at all: should the statement fail,
+ * its caller may go on with the object, for example in an exception block.  So
+ * interrupts are dealt with before, and where memory is needed or much is to
+ * be done, it is done to a copy of the image, which takes the place of the
+ * image when nothing can fail any more.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "cuckoo_pg.h"
+
+/*
+ * A stored filter of fewer bytes is changed as a flat copy: as few are copied
+ * in less time than a memory context takes to make.  A variable is made an
+ * expanded object at once.
+ */
+#define EXPAND_BYTES	8192
+
+/* Hashes added or removed between two checks for interrupts. */
+#define POLL_HASHES		4096
+
+/*
+ * A batch of adds is done in place if it is no longer than this and the image
+ * has so many bytes for each hash; else it costs little more to copy it first.
+ * So many buckets are noted for each, and some more, to undo them: an add
+ * writes one, or several if it has to relocate.
+ */
+#define MAX_IN_PLACE	1024
+#define COPIED_BYTES	512
+#define UNDOS_PER_HASH	4
+#define MORE_UNDOS		16
 
 static Size ECF_get_flat_size(ExpandedObjectHeader *eohptr);
 static void ECF_flatten_into(ExpandedObjectHeader *eohptr, void *result,
@@ -78,18 +114,25 @@ cuckoo_expand(Datum datum, MemoryContext parent)
 	EOH_init_header(&expanded->header, &ECF_methods, context);
 	expanded->magic = ECF_MAGIC;
 	expanded->pending = NULL;
-	cuckoo_open_copy(&expanded->filter, datum);
+	expanded->image_mcxt = NULL;
+	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		(void) cuckoo_set_copy(cuckoo_expanded_filter(datum),
+							   &expanded->filter, &cuckoo_host);
+	else
+		cuckoo_open_copy(&expanded->filter, datum);
 	MemoryContextSwitchTo(old);
 	return expanded;
 }
 
 /*
- * cuckoo_expanded_for_write
+ * cuckoo_expanded_unsettled
  *		The expanded object behind a read-write pointer, or NULL if the datum
  *		is anything else.
+ *
+ * Its filter lacks what is pending.
  */
 ExpandedCuckooFilter *
-cuckoo_expanded_for_write(Datum datum)
+cuckoo_expanded_unsettled(Datum datum)
 {
 	ExpandedCuckooFilter *expanded;
 
@@ -101,6 +144,17 @@ cuckoo_expanded_for_write(Datum datum)
 }
 
 /*
+ * cuckoo_expanded_for_write
+ *		The same with nothing pending.
+ */
+ExpandedCuckooFilter *
+cuckoo_expanded_for_write(Datum datum)
+{
+	return cuckoo_expanded_unsettled(datum) == NULL ? NULL :
+		settled(DatumGetEOHP(datum));
+}
+
+/*
  * cuckoo_expanded_filter
  *		The filter in an expanded object, to be read where it is.
  */
@@ -108,4 +162,283 @@ const CuckooFilter *
 cuckoo_expanded_filter(Datum datum)
 {
 	return &settled(DatumGetEOHP(datum))->filter;
+}
+
+/*
+ * Room for images that are to take the place of one: a context that is made
+ * when it is needed, and that the caller's context takes along unless it is
+ * kept.
+ */
+static void *
+room_alloc(void *context, size_t bytes)
+{
+	MemoryContext *const mcxt = context;
+
+	if (*mcxt == NULL)
+		*mcxt = AllocSetContextCreate(CurrentMemoryContext,
+									  "expanded cuckoo filter image",
+									  ALLOCSET_SMALL_SIZES);
+	return (char *) MemoryContextAlloc(*mcxt, VARHDRSZ + bytes) + VARHDRSZ;
+}
+
+/*
+ * keep_image
+ *		Let the image, which is in another context now, be that of the object.
+ */
+static void
+keep_image(ExpandedCuckooFilter *expanded, MemoryContext mcxt)
+{
+	if (expanded->image_mcxt != NULL)
+		MemoryContextDelete(expanded->image_mcxt);
+	MemoryContextSetParent(mcxt, expanded->header.eoh_context);
+	expanded->image_mcxt = mcxt;
+}
+
+/*
+ * replace_image
+ *		Put a copy of the filter, made in room, in its place.
+ */
+static void
+replace_image(ExpandedCuckooFilter *expanded, const CuckooFilter *copy,
+			  MemoryContext room)
+{
+	cuckoo_set_release(&expanded->filter, &cuckoo_host);
+	expanded->filter = *copy;
+	keep_image(expanded, room);
+}
+
+/*
+ * cuckoo_change_begin
+ *		Begin to change the filter in argument 0.
+ *
+ * As the state of an aggregate it is made where that keeps its states, which
+ * then passes it on from row to row.
+ */
+void
+cuckoo_change_begin(CuckooChange *change, FunctionCallInfo fcinfo)
+{
+	const Datum datum = PG_GETARG_DATUM(0);
+	MemoryContext parent = CurrentMemoryContext;
+
+	change->expanded = cuckoo_expanded_for_write(datum);
+	change->is_copy = change->expanded == NULL;
+	if (change->is_copy &&
+		(VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)) ||
+		 AggCheckCallContext(fcinfo, &parent) ||
+		 get_fn_expr_arg_stable(fcinfo->flinfo, 0) ||
+		 toast_raw_datum_size(datum) >= EXPAND_BYTES))
+		change->expanded = cuckoo_expand(datum, parent);
+	if (change->expanded != NULL)
+		change->filter = &change->expanded->filter;
+	else
+	{
+		cuckoo_open_copy(&change->flat, datum);
+		change->filter = &change->flat;
+	}
+}
+
+/*
+ * cuckoo_change_end
+ *		The result of the function: the changed filter, or argument 0 itself if
+ *		nothing has changed, so that a stored one need not be written again.
+ */
+Datum
+cuckoo_change_end(CuckooChange *change, FunctionCallInfo fcinfo, bool changed)
+{
+	if (changed && change->expanded != NULL)
+		return EOHPGetRWDatum(&change->expanded->header);
+	if (changed)
+		PG_RETURN_CUCKOOFILTER_P(change->filter);
+
+	if (change->is_copy && change->expanded != NULL)
+		DeleteExpandedObject(EOHPGetRWDatum(&change->expanded->header));
+	else if (change->is_copy)
+		cuckoo_set_release(change->filter, &cuckoo_host);
+	return PG_GETARG_DATUM(0);
+}
+
+/*
+ * add_each
+ *		Add hashes one by one to a filter that is of no use if that fails.
+ *
+ * Returns whether that has changed anything.
+ */
+static bool
+add_each(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
+		 const CuckooHost *host)
+{
+	bool		changed = false;
+
+	for (size_t i = 0; i < nhashes; i++)
+	{
+		const CuckooStatus status = cuckoo_set_add(filter, hashes[i], host);
+
+		if (status == CUCKOO_OK)
+			changed = true;
+		else if (status != CUCKOO_SATURATED)
+			cuckoo_add_error(status, filter);
+		if (i % POLL_HASHES == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	return changed;
+}
+
+/*
+ * add_noting
+ *		Add a few hashes to the buckets where they are, or none.
+ *
+ * Returns false if that cannot be done like this.
+ */
+static bool
+add_noting(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
+		   bool *changed)
+{
+	const size_t nundos = nhashes * UNDOS_PER_HASH + MORE_UNDOS;
+	CuckooUndo *undos;
+	CuckooStatus status;
+
+	if (!filter->is_table || nhashes > MAX_IN_PLACE ||
+		nhashes > filter->image_bytes / COPIED_BYTES)
+		return false;
+	undos = palloc(nundos * sizeof(CuckooUndo));
+	status = cuckoo_set_add_all(filter, hashes, nhashes, undos, nundos,
+								changed);
+	pfree(undos);
+	return status == CUCKOO_OK;
+}
+
+/*
+ * cuckoo_change_add
+ *		Add one more copy of each hash.
+ *
+ * Returns whether that has changed anything.
+ */
+bool
+cuckoo_change_add(CuckooChange *change, const uint64 *hashes, size_t nhashes)
+{
+	ExpandedCuckooFilter *const expanded = change->expanded;
+	CuckooFilter *const filter = change->filter;
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext room = NULL;
+	CuckooHost	host = cuckoo_host;
+	CuckooFilter copy;
+	bool		changed;
+
+	if (change->is_copy)
+	{
+		if (expanded != NULL)
+			caller = MemoryContextSwitchTo(expanded->header.eoh_context);
+		changed = add_each(filter, hashes, nhashes, &cuckoo_host);
+		MemoryContextSwitchTo(caller);
+		return changed;
+	}
+
+	host.alloc = room_alloc;
+	host.context = &room;
+	CHECK_FOR_INTERRUPTS();
+	if (nhashes == 1)
+	{
+		const uint8 *const image = filter->image;
+		const CuckooStatus status = cuckoo_set_add(filter, hashes[0], &host);
+
+		if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
+			cuckoo_add_error(status, filter);
+
+		/* a list may have tried to become a table in vain, and stay there */
+		if (filter->image != image)
+			keep_image(expanded, room);
+		else if (room != NULL)
+			MemoryContextDelete(room);
+		return status == CUCKOO_OK;
+	}
+
+	if (nhashes == 0)
+		return false;
+	if (add_noting(filter, hashes, nhashes, &changed))
+		return changed;
+	(void) cuckoo_set_copy(filter, &copy, &host);
+	changed = add_each(&copy, hashes, nhashes, &host);
+	replace_image(expanded, &copy, room);
+	return changed;
+}
+
+/*
+ * remove_each
+ *		Remove hashes one by one.
+ */
+static bool
+remove_each(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
+			bool may_stop)
+{
+	bool		changed = false;
+
+	for (size_t i = 0; i < nhashes; i++)
+	{
+		if (cuckoo_set_remove(filter, hashes[i]) == CUCKOO_OK)
+			changed = true;
+		if (may_stop && i % POLL_HASHES == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	return changed;
+}
+
+/*
+ * cuckoo_change_remove
+ *		Take out one copy of each hash.
+ *
+ * Returns whether that has changed anything.  It does not fail, but should end
+ * if it is interrupted when there is much to do.
+ */
+bool
+cuckoo_change_remove(CuckooChange *change, const uint64 *hashes,
+					 size_t nhashes)
+{
+	MemoryContext room = NULL;
+	CuckooHost	host = cuckoo_host;
+	CuckooFilter copy;
+	bool		changed;
+
+	CHECK_FOR_INTERRUPTS();
+	if (change->is_copy || nhashes <= POLL_HASHES)
+		return remove_each(change->filter, hashes, nhashes, change->is_copy);
+
+	host.alloc = room_alloc;
+	host.context = &room;
+	(void) cuckoo_set_copy(change->filter, &copy, &host);
+	changed = remove_each(&copy, hashes, nhashes, true);
+	replace_image(change->expanded, &copy, room);
+	return changed;
+}
+
+/*
+ * cuckoo_flat
+ *		The flat form of a filter in whatever form it comes, to be read.
+ *
+ * That of an expanded object is where it is: it goes when the object changes.
+ * To be given to cuckoo_flat_release().
+ */
+struct varlena *
+cuckoo_flat(Datum datum)
+{
+	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+	{
+		ExpandedCuckooFilter *const expanded =
+			(ExpandedCuckooFilter *) DatumGetEOHP(datum);
+
+		Assert(expanded->magic == ECF_MAGIC);
+		return cuckoo_filter_datum(&expanded->filter);
+	}
+	return DatumGetCuckooFilterP(datum);
+}
+
+/*
+ * cuckoo_flat_release
+ *		Free the flat form of a filter, if it is a copy.
+ */
+void
+cuckoo_flat_release(struct varlena *flat, Datum datum)
+{
+	if ((Pointer) flat != DatumGetPointer(datum) &&
+		!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		pfree(flat);
 }

@@ -12,6 +12,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
+#include "utils/arrayaccess.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/tuplestore.h"
@@ -154,24 +155,21 @@ may_hold(const CuckooFilter *filter, const CuckooKey *key, CuckooUse use)
 }
 
 /*
- * open_to_change
- *		Open a copy of the filter in argument 0 for what argument 1 says.
+ * may_change
+ *		Is the filter in argument 0 to be changed for what argument 1 says?
  *
- * Returns false if that is NULL: the filter stays as it is.  A NULL filter is
- * an error, since the result would be NULL, and the value lost.
+ * Not if that is NULL: the filter stays as it is.  A NULL filter is an error,
+ * since the result would be NULL, and the value lost.
  */
 static bool
-open_to_change(FunctionCallInfo fcinfo, CuckooFilter *filter)
+may_change(FunctionCallInfo fcinfo)
 {
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("cuckoo filter must not be null"),
 				 errhint("Make an empty filter with cf_new(capacity), for example COALESCE(filter, cf_new(1000)).")));
-	if (PG_ARGISNULL(1))
-		return false;
-	cuckoo_open_copy(filter, PG_GETARG_DATUM(0));
-	return true;
+	return !PG_ARGISNULL(1);
 }
 
 /*
@@ -182,37 +180,39 @@ open_to_change(FunctionCallInfo fcinfo, CuckooFilter *filter)
  * *positions is set to the place of each among all elements.
  */
 static int
-element_hashes(FunctionCallInfo fcinfo, ArrayType *array, CuckooKey *key,
-			   uint64 seed, uint64 **hashes, int **positions)
+element_hashes(Datum array, CuckooKey *key, uint64 seed, uint64 **hashes,
+			   int **positions)
 {
+	AnyArrayType *const elements = DatumGetAnyArrayP(array);
+	const int	nelements = ArrayGetNItems(AARR_NDIM(elements),
+										   AARR_DIMS(elements));
+	array_iter	iterator;
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
-	Datum	   *elements;
-	bool	   *nulls;
-	int			nelements;
 	int			nhashes = 0;
 
 	cuckoo_key_storage(key, &typlen, &typbyval, &typalign);
-	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign,
-					  &elements, &nulls, &nelements);
+	cuckoo_array_iter_setup(&iterator, elements, typlen, typbyval, typalign);
 
 	*hashes = palloc(Max(nelements, 1) * sizeof(uint64));
 	if (positions != NULL)
 		*positions = palloc(Max(nelements, 1) * sizeof(int));
 	for (int i = 0; i < nelements; i++)
 	{
+		Datum		element;
+		bool		isnull;
+
 		if (i % POLL_ELEMENTS == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (nulls[i])
+		element = cuckoo_array_iter_next(&iterator, &isnull, i, typlen,
+										 typbyval, typalign);
+		if (isnull)
 			continue;
 		if (positions != NULL)
 			(*positions)[nhashes] = i;
-		(*hashes)[nhashes++] = cuckoo_key_hash(key, elements[i], seed);
+		(*hashes)[nhashes++] = cuckoo_key_hash(key, element, seed);
 	}
-
-	pfree(elements);
-	pfree(nulls);
 	return nhashes;
 }
 
@@ -220,69 +220,23 @@ element_hashes(FunctionCallInfo fcinfo, ArrayType *array, CuckooKey *key,
  * add_hashes
  *		Add hashes to the filter in argument 0.
  *
- * family is CUCKOO_FAMILY_NONE if they came in as hashes.  Returns the
- * argument itself if that changes nothing, so that a stored one need not be
- * written again.
+ * family is CUCKOO_FAMILY_NONE if they came in as hashes.
  */
 static Datum
-add_hashes(FunctionCallInfo fcinfo, CuckooFilter *filter, CuckooFamily family,
+add_hashes(FunctionCallInfo fcinfo, CuckooChange *change, CuckooFamily family,
 		   const uint64 *hashes, int nhashes)
 {
-	bool		changed = false;
+	CuckooFilter *const filter = change->filter;
+	const bool	stamps = family != CUCKOO_FAMILY_NONE &&
+		filter->family != family;
+	bool		changed;
 
-	if (family != CUCKOO_FAMILY_NONE && filter->family != family)
-	{
-		if (filter->family != CUCKOO_FAMILY_NONE)
-			cuckoo_family_error(filter->family, family, CUCKOO_USE_ADD);
+	if (stamps && filter->family != CUCKOO_FAMILY_NONE)
+		cuckoo_family_error(filter->family, family, CUCKOO_USE_ADD);
+	changed = cuckoo_change_add(change, hashes, nhashes);
+	if (stamps)
 		filter->family = family;
-		changed = true;
-	}
-
-	for (int i = 0; i < nhashes; i++)
-	{
-		const CuckooStatus status = cuckoo_set_add(filter, hashes[i],
-												   &cuckoo_host);
-
-		if (status == CUCKOO_OK)
-			changed = true;
-		else if (status != CUCKOO_SATURATED)
-			cuckoo_add_error(status, filter);
-		if (i % POLL_ELEMENTS == 0)
-			CHECK_FOR_INTERRUPTS();
-	}
-
-	if (!changed)
-	{
-		cuckoo_set_release(filter, &cuckoo_host);
-		return PG_GETARG_DATUM(0);
-	}
-	PG_RETURN_CUCKOOFILTER_P(filter);
-}
-
-/*
- * remove_hashes
- *		Take one copy of each hash out of the filter in argument 0.
- */
-static Datum
-remove_hashes(FunctionCallInfo fcinfo, CuckooFilter *filter,
-			  const uint64 *hashes, int nhashes)
-{
-	bool		changed = false;
-
-	for (int i = 0; i < nhashes; i++)
-	{
-		if (cuckoo_set_remove(filter, hashes[i]) == CUCKOO_OK)
-			changed = true;
-		if (i % POLL_ELEMENTS == 0)
-			CHECK_FOR_INTERRUPTS();
-	}
-
-	if (!changed)
-	{
-		cuckoo_set_release(filter, &cuckoo_host);
-		return PG_GETARG_DATUM(0);
-	}
-	PG_RETURN_CUCKOOFILTER_P(filter);
+	return cuckoo_change_end(change, fcinfo, changed || stamps);
 }
 
 /*
@@ -321,16 +275,17 @@ cf_new(PG_FUNCTION_ARGS)
 Datum
 cf_add(PG_FUNCTION_ARGS)
 {
-	CuckooFilter filter;
+	CuckooChange change;
 	CuckooKey  *key;
 	uint64		hash;
 
-	if (!open_to_change(fcinfo, &filter))
+	if (!may_change(fcinfo))
 		return PG_GETARG_DATUM(0);
+	cuckoo_change_begin(&change, fcinfo);
 
 	key = value_key(fcinfo, 1);
-	hash = cuckoo_key_hash(key, PG_GETARG_DATUM(1), filter.seed);
-	return add_hashes(fcinfo, &filter, cuckoo_key_family(key), &hash, 1);
+	hash = cuckoo_key_hash(key, PG_GETARG_DATUM(1), change.filter->seed);
+	return add_hashes(fcinfo, &change, cuckoo_key_family(key), &hash, 1);
 }
 
 /*
@@ -342,18 +297,19 @@ cf_add(PG_FUNCTION_ARGS)
 Datum
 cf_add_all(PG_FUNCTION_ARGS)
 {
-	CuckooFilter filter;
+	CuckooChange change;
 	CuckooKey  *key;
 	uint64	   *hashes;
 	int			nhashes;
 
-	if (!open_to_change(fcinfo, &filter))
+	if (!may_change(fcinfo))
 		return PG_GETARG_DATUM(0);
+	cuckoo_change_begin(&change, fcinfo);
 
 	key = element_key(fcinfo, 1);
-	nhashes = element_hashes(fcinfo, PG_GETARG_ARRAYTYPE_P(1), key,
-							 filter.seed, &hashes, NULL);
-	return add_hashes(fcinfo, &filter,
+	nhashes = element_hashes(PG_GETARG_DATUM(1), key,
+							 change.filter->seed, &hashes, NULL);
+	return add_hashes(fcinfo, &change,
 					  nhashes > 0 ? cuckoo_key_family(key) :
 					  CUCKOO_FAMILY_NONE, hashes, nhashes);
 }
@@ -368,14 +324,15 @@ cf_add_all(PG_FUNCTION_ARGS)
 Datum
 cf_add_hash(PG_FUNCTION_ARGS)
 {
-	CuckooFilter filter;
+	CuckooChange change;
 	uint64		hash;
 
-	if (!open_to_change(fcinfo, &filter))
+	if (!may_change(fcinfo))
 		return PG_GETARG_DATUM(0);
+	cuckoo_change_begin(&change, fcinfo);
 
 	hash = (uint64) PG_GETARG_INT64(1);
-	return add_hashes(fcinfo, &filter, CUCKOO_FAMILY_NONE, &hash, 1);
+	return add_hashes(fcinfo, &change, CUCKOO_FAMILY_NONE, &hash, 1);
 }
 
 /*
@@ -388,19 +345,21 @@ cf_add_hash(PG_FUNCTION_ARGS)
 Datum
 cf_remove(PG_FUNCTION_ARGS)
 {
-	CuckooFilter filter;
+	CuckooChange change;
 	CuckooKey  *key;
 	uint64		hash;
 
-	if (!open_to_change(fcinfo, &filter))
+	if (!may_change(fcinfo))
 		return PG_GETARG_DATUM(0);
+	cuckoo_change_begin(&change, fcinfo);
 
 	key = value_key(fcinfo, 1);
-	cuckoo_require_removable(&filter);
-	if (!may_hold(&filter, key, CUCKOO_USE_REMOVE))
-		return PG_GETARG_DATUM(0);
-	hash = cuckoo_key_hash(key, PG_GETARG_DATUM(1), filter.seed);
-	return remove_hashes(fcinfo, &filter, &hash, 1);
+	cuckoo_require_removable(change.filter);
+	if (!may_hold(change.filter, key, CUCKOO_USE_REMOVE))
+		return cuckoo_change_end(&change, fcinfo, false);
+	hash = cuckoo_key_hash(key, PG_GETARG_DATUM(1), change.filter->seed);
+	return cuckoo_change_end(&change, fcinfo,
+							 cuckoo_change_remove(&change, &hash, 1));
 }
 
 /*
@@ -410,21 +369,23 @@ cf_remove(PG_FUNCTION_ARGS)
 Datum
 cf_remove_all(PG_FUNCTION_ARGS)
 {
-	CuckooFilter filter;
+	CuckooChange change;
 	CuckooKey  *key;
 	uint64	   *hashes;
 	int			nhashes;
 
-	if (!open_to_change(fcinfo, &filter))
+	if (!may_change(fcinfo))
 		return PG_GETARG_DATUM(0);
+	cuckoo_change_begin(&change, fcinfo);
 
 	key = element_key(fcinfo, 1);
-	cuckoo_require_removable(&filter);
-	nhashes = element_hashes(fcinfo, PG_GETARG_ARRAYTYPE_P(1), key,
-							 filter.seed, &hashes, NULL);
-	if (nhashes == 0 || !may_hold(&filter, key, CUCKOO_USE_REMOVE))
-		return PG_GETARG_DATUM(0);
-	return remove_hashes(fcinfo, &filter, hashes, nhashes);
+	cuckoo_require_removable(change.filter);
+	nhashes = element_hashes(PG_GETARG_DATUM(1), key,
+							 change.filter->seed, &hashes, NULL);
+	if (nhashes == 0 || !may_hold(change.filter, key, CUCKOO_USE_REMOVE))
+		return cuckoo_change_end(&change, fcinfo, false);
+	return cuckoo_change_end(&change, fcinfo,
+							 cuckoo_change_remove(&change, hashes, nhashes));
 }
 
 /*
@@ -434,15 +395,17 @@ cf_remove_all(PG_FUNCTION_ARGS)
 Datum
 cf_remove_hash(PG_FUNCTION_ARGS)
 {
-	CuckooFilter filter;
+	CuckooChange change;
 	uint64		hash;
 
-	if (!open_to_change(fcinfo, &filter))
+	if (!may_change(fcinfo))
 		return PG_GETARG_DATUM(0);
+	cuckoo_change_begin(&change, fcinfo);
 
-	cuckoo_require_removable(&filter);
+	cuckoo_require_removable(change.filter);
 	hash = (uint64) PG_GETARG_INT64(1);
-	return remove_hashes(fcinfo, &filter, &hash, 1);
+	return cuckoo_change_end(&change, fcinfo,
+							 cuckoo_change_remove(&change, &hash, 1));
 }
 
 /*
@@ -519,7 +482,7 @@ probe_elements(FunctionCallInfo fcinfo, bool **results, int **positions)
 	if (unlikely(site->key == NULL))
 		site->key = cuckoo_key_for_elements(fcinfo, 1);
 	filter = cuckoo_site_open(site, PG_GETARG_DATUM(0));
-	nhashes = element_hashes(fcinfo, PG_GETARG_ARRAYTYPE_P(1), site->key,
+	nhashes = element_hashes(PG_GETARG_DATUM(1), site->key,
 							 filter->seed, &hashes, positions);
 	*results = palloc0(Max(nhashes, 1) * sizeof(bool));
 	if (nhashes > 0 && may_hold(filter, site->key, CUCKOO_USE_PROBE))
@@ -649,7 +612,7 @@ cf_resize(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	cuckoo_open(&filter, PG_GETARG_CUCKOOFILTER_P(0));
+	cuckoo_open(&filter, cuckoo_flat(PG_GETARG_DATUM(0)));
 	if (!PG_ARGISNULL(1))
 		capacity = cuckoo_capacity_from_float8(PG_GETARG_FLOAT8(1));
 	if (!PG_ARGISNULL(2))
@@ -817,7 +780,7 @@ cf_plan(PG_FUNCTION_ARGS)
 Datum
 cf_check(PG_FUNCTION_ARGS)
 {
-	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
+	struct varlena *const datum = cuckoo_flat(PG_GETARG_DATUM(0));
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	CuckooFilter filter;
 	CuckooStatus status;

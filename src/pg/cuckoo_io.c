@@ -45,18 +45,20 @@ PG_FUNCTION_INFO_V1(cuckoofilter_hash_extended);
  *		The image of a filter and its checksum, as a bytea.
  */
 static bytea *
-pack_image(const struct varlena *datum)
+pack_image(Datum datum)
 {
-	const size_t image_bytes = VARSIZE_ANY_EXHDR(datum);
+	struct varlena *const flat = cuckoo_flat(datum);
+	const size_t image_bytes = VARSIZE_ANY_EXHDR(flat);
 	bytea	   *packed;
 	CuckooFilter filter;
 
-	cuckoo_open(&filter, datum);
+	cuckoo_open(&filter, flat);
 	packed = palloc(VARHDRSZ + image_bytes + CHECKSUM_BYTES);
 	SET_VARSIZE(packed, VARHDRSZ + image_bytes + CHECKSUM_BYTES);
 	memcpy(VARDATA(packed), filter.image, image_bytes);
 	cuckoo_store_le64((uint8 *) VARDATA(packed) + image_bytes,
 					  cuckoo_checksum(filter.image, image_bytes));
+	cuckoo_flat_release(flat, datum);
 	return packed;
 }
 
@@ -163,7 +165,7 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 Datum
 cuckoofilter_out(PG_FUNCTION_ARGS)
 {
-	bytea	   *const packed = pack_image(PG_GETARG_CUCKOOFILTER_P(0));
+	bytea	   *const packed = pack_image(PG_GETARG_DATUM(0));
 	const int	bytes = (int) VARSIZE(packed) - VARHDRSZ;
 	const int	room = pg_b64_enc_len(bytes);
 	char	   *const text_form = palloc(TEXT_PREFIX_LENGTH + room + 1);
@@ -204,7 +206,7 @@ cuckoofilter_recv(PG_FUNCTION_ARGS)
 Datum
 cuckoofilter_send(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BYTEA_P(pack_image(PG_GETARG_CUCKOOFILTER_P(0)));
+	PG_RETURN_BYTEA_P(pack_image(PG_GETARG_DATUM(0)));
 }
 
 /*
@@ -214,7 +216,7 @@ cuckoofilter_send(PG_FUNCTION_ARGS)
 Datum
 cuckoofilter_to_bytea(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BYTEA_P(pack_image(PG_GETARG_CUCKOOFILTER_P(0)));
+	PG_RETURN_BYTEA_P(pack_image(PG_GETARG_DATUM(0)));
 }
 
 /*
@@ -240,8 +242,8 @@ cuckoofilter_from_bytea(PG_FUNCTION_ARGS)
 static int
 compare(FunctionCallInfo fcinfo)
 {
-	struct varlena *const a = PG_GETARG_CUCKOOFILTER_P(0);
-	struct varlena *const b = PG_GETARG_CUCKOOFILTER_P(1);
+	struct varlena *const a = cuckoo_flat(PG_GETARG_DATUM(0));
+	struct varlena *const b = cuckoo_flat(PG_GETARG_DATUM(1));
 	const size_t a_bytes = VARSIZE_ANY_EXHDR(a);
 	const size_t b_bytes = VARSIZE_ANY_EXHDR(b);
 	int			result;
@@ -249,8 +251,8 @@ compare(FunctionCallInfo fcinfo)
 	result = memcmp(VARDATA_ANY(a), VARDATA_ANY(b), Min(a_bytes, b_bytes));
 	if (result == 0)
 		result = (a_bytes > b_bytes) - (a_bytes < b_bytes);
-	PG_FREE_IF_COPY(a, 0);
-	PG_FREE_IF_COPY(b, 1);
+	cuckoo_flat_release(a, PG_GETARG_DATUM(0));
+	cuckoo_flat_release(b, PG_GETARG_DATUM(1));
 	return result;
 }
 
@@ -305,23 +307,23 @@ cf_ge(PG_FUNCTION_ARGS)
 Datum
 cuckoofilter_hash(PG_FUNCTION_ARGS)
 {
-	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
+	struct varlena *const datum = cuckoo_flat(PG_GETARG_DATUM(0));
 	const uint32 hash = hash_bytes((const unsigned char *) VARDATA_ANY(datum),
 								   (int) VARSIZE_ANY_EXHDR(datum));
 
-	PG_FREE_IF_COPY(datum, 0);
+	cuckoo_flat_release(datum, PG_GETARG_DATUM(0));
 	PG_RETURN_UINT32(hash);
 }
 
 Datum
 cuckoofilter_hash_extended(PG_FUNCTION_ARGS)
 {
-	struct varlena *const datum = PG_GETARG_CUCKOOFILTER_P(0);
+	struct varlena *const datum = cuckoo_flat(PG_GETARG_DATUM(0));
 	const uint64 hash =
 		hash_bytes_extended((const unsigned char *) VARDATA_ANY(datum),
 							(int) VARSIZE_ANY_EXHDR(datum),
 							(uint64) PG_GETARG_INT64(1));
 
-	PG_FREE_IF_COPY(datum, 0);
+	cuckoo_flat_release(datum, PG_GETARG_DATUM(0));
 	PG_RETURN_UINT64(hash);
 }

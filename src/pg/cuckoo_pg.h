@@ -37,16 +37,34 @@ typedef enum CuckooUse
 	CUCKOO_USE_REMOVE
 } CuckooUse;
 
-/* A filter in memory that is changed in place. */
+/*
+ * A filter in memory that is changed in place.
+ *
+ * Its image is in the object's context, or, after it had to grow, in one of
+ * its own below that.
+ */
 #define ECF_MAGIC		0x43754669
 
 typedef struct ExpandedCuckooFilter
 {
 	ExpandedObjectHeader header;
 	int			magic;			/* ECF_MAGIC */
-	CuckooFilter filter;		/* its image is in the object's context */
+	CuckooFilter filter;
+	MemoryContext image_mcxt;	/* the one that the image has grown into */
 	struct CuckooPending *pending;	/* what it lacks yet, or NULL */
 } ExpandedCuckooFilter;
+
+/*
+ * A filter that a function has been given to return it changed: an expanded
+ * object that may be changed in place, or a copy.
+ */
+typedef struct CuckooChange
+{
+	CuckooFilter *filter;		/* of one of the following */
+	ExpandedCuckooFilter *expanded; /* NULL if it is a flat copy */
+	CuckooFilter flat;
+	bool		is_copy;		/* nobody else has it */
+} CuckooChange;
 
 /* cuckoo_io.c: what tells that a type is ours */
 extern PGDLLEXPORT Datum cuckoofilter_in(PG_FUNCTION_ARGS);
@@ -57,7 +75,18 @@ extern bool cuckoo_is_filter_type(Oid type);
 /* cuckoo_expanded.c */
 extern ExpandedCuckooFilter *cuckoo_expand(Datum datum, MemoryContext parent);
 extern ExpandedCuckooFilter *cuckoo_expanded_for_write(Datum datum);
+extern ExpandedCuckooFilter *cuckoo_expanded_unsettled(Datum datum);
 extern const CuckooFilter *cuckoo_expanded_filter(Datum datum);
+extern void cuckoo_change_begin(CuckooChange *change,
+								FunctionCallInfo fcinfo);
+extern bool cuckoo_change_add(CuckooChange *change, const uint64 *hashes,
+							  size_t nhashes);
+extern bool cuckoo_change_remove(CuckooChange *change, const uint64 *hashes,
+								 size_t nhashes);
+extern Datum cuckoo_change_end(CuckooChange *change, FunctionCallInfo fcinfo,
+							   bool changed);
+extern struct varlena *cuckoo_flat(Datum datum);
+extern void cuckoo_flat_release(struct varlena *flat, Datum datum);
 
 /* cuckoo_union.c */
 extern void cuckoo_union_settle(ExpandedCuckooFilter *expanded);

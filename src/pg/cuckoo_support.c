@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_support.c
- *		What the planner is told of a probe: how many rows pass, and the cost.
+ *		What the planner is told of a probe: how many rows pass, and the cost;
+ *		and PL/pgSQL of a change: that it can be made in place.
  *
  * The functions have support functions, the operators @> and <@ have
  * restriction and join estimators (the planner does not ask the support
@@ -49,6 +50,7 @@
 PG_FUNCTION_INFO_V1(cf_contains_support);
 PG_FUNCTION_INFO_V1(cf_contains_any_support);
 PG_FUNCTION_INFO_V1(cf_contains_all_support);
+PG_FUNCTION_INFO_V1(cf_change_support);
 PG_FUNCTION_INFO_V1(cf_contains_sel);
 PG_FUNCTION_INFO_V1(cf_contains_joinsel);
 
@@ -760,4 +762,32 @@ Datum
 cf_contains_all_support(PG_FUNCTION_ARGS)
 {
 	return support(fcinfo, PROBE_ALL);
+}
+
+/*
+ * cf_change_support(request internal)
+ *		Support function of the functions that change a filter.
+ *
+ * In an assignment f := cf_add(f, x), PL/pgSQL may pass f with a read-write
+ * pointer.  If the function fails, f is as it was, see cuckoo_expanded.c.  If
+ * the other argument refers to f too, it has been hashed before f is changed.
+ */
+Datum
+cf_change_support(PG_FUNCTION_ARGS)
+{
+#ifdef CUCKOO_HAVE_MODIFY_IN_PLACE
+	Node	   *const request = (Node *) PG_GETARG_POINTER(0);
+
+	if (IsA(request, SupportRequestModifyInPlace))
+	{
+		const SupportRequestModifyInPlace *const modify =
+			(SupportRequestModifyInPlace *) request;
+		Param	   *const filter = linitial(modify->args);
+
+		if (IsA(filter, Param) && filter->paramkind == PARAM_EXTERN &&
+			filter->paramid == modify->paramid)
+			PG_RETURN_POINTER(filter);
+	}
+#endif
+	PG_RETURN_POINTER(NULL);
 }

@@ -356,7 +356,7 @@ merge_transition(FunctionCallInfo fcinfo, bool add_copies)
 	if (PG_ARGISNULL(1))
 		return PG_GETARG_DATUM(0);
 
-	state = cuckoo_expanded_for_write(PG_GETARG_DATUM(0));
+	state = cuckoo_expanded_unsettled(PG_GETARG_DATUM(0));
 	if (state == NULL)
 		state = cuckoo_expand(PG_GETARG_DATUM(0), context);
 	datum = PG_GETARG_CUCKOOFILTER_P(1);

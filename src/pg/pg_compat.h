@@ -104,4 +104,25 @@ typedef int cuckoo_syscache_id;
 #define cuckoo_finish_tupdesc(desc)	((void) (desc))
 #endif
 
+/* 19: an array iterator is told the storage of elements when it is set up. */
+#if PG_VERSION_NUM >= 190000
+#define cuckoo_array_iter_setup(it, array, typlen, typbyval, typalign) \
+	array_iter_setup((it), (array), (typlen), (typbyval), (typalign))
+#define cuckoo_array_iter_next(it, isnull, i, typlen, typbyval, typalign) \
+	array_iter_next((it), (isnull), (i))
+#else
+#define cuckoo_array_iter_setup(it, array, typlen, typbyval, typalign) \
+	array_iter_setup((it), (array))
+#define cuckoo_array_iter_next(it, isnull, i, typlen, typbyval, typalign) \
+	array_iter_next((it), (isnull), (i), (typlen), (typbyval), (typalign))
+#endif
+
+/*
+ * 18: a support function can say that PL/pgSQL may pass a variable to have it
+ * changed in place.  Up to 17 only functions of the server get that.
+ */
+#if PG_VERSION_NUM >= 180000
+#define CUCKOO_HAVE_MODIFY_IN_PLACE
+#endif
+
 #endif							/* PG_COMPAT_H */
