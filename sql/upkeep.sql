@@ -122,6 +122,17 @@ BEGIN;
 UPDATE tenant SET visitors = cf_new(100) WHERE id = 2;
 INSERT INTO visit VALUES (7000, 2, 1);
 ROLLBACK;
+-- many copies in a filter with room for all of them: none of these is stale
+CREATE TABLE hot (x int, t int);
+CREATE TABLE hots (t int PRIMARY KEY, f cuckoofilter);
+INSERT INTO hot SELECT i % 250, i % 2 FROM generate_series(1, 4000) i;
+SELECT cf_attach('hot', '{x}', 'hots', 'f', '{t}', 100000);
+INSERT INTO hot SELECT i % 250 + 250, i % 2 FROM generate_series(1, 4000) i;
+SELECT key, source_rows, missing, stale FROM cf_drift('hots', 'f');
+-- more rows than the capacity, and few values
+SELECT cf_rebuild('hots', 'f', capacity => 1500);
+SELECT key, source_rows, missing, stale, rebuild_pays FROM cf_drift('hots', 'f');
+DROP TABLE hot, hots;
 -- beyond its capacity
 CREATE TABLE crowd (x int);
 CREATE TABLE crowds (f cuckoofilter);

@@ -940,13 +940,11 @@ group_sql(const CuckooAttachment *attachment)
 	return sql.data;
 }
 
-/*
- * That the keys of the target t, or of another alias of it, are those of
- * another side, in terms of the unique index.
- */
+/* That the keys of two sides are the same in terms of the unique index. */
 static char *
 match_sql(const CuckooAttachment *attachment, const CuckooColumns *columns,
-		  const char *target, const char *other, KeySide side)
+		  const char *left, KeySide left_side,
+		  const char *right, KeySide right_side)
 {
 	StringInfoData sql;
 
@@ -958,11 +956,13 @@ match_sql(const CuckooAttachment *attachment, const CuckooColumns *columns,
 		if (i > 0)
 			appendStringInfoString(&sql, " AND ");
 		generate_operator_clause(&sql,
-								 key_sql(attachment, target, KEY_OF_TARGET, i),
-								 key->target_type, key->equality,
-								 key_sql(attachment, other, side, i),
-								 side == KEY_OF_TARGET ? key->target_type :
-								 key->source_type);
+								 key_sql(attachment, left, left_side, i),
+								 left_side == KEY_OF_TARGET ?
+								 key->target_type : key->source_type,
+								 key->equality,
+								 key_sql(attachment, right, right_side, i),
+								 right_side == KEY_OF_TARGET ?
+								 key->target_type : key->source_type);
 	}
 	if (attachment->nkeys == 0)
 		appendStringInfoString(&sql, "true");
@@ -1050,13 +1050,13 @@ build(Oid function, const CuckooAttachment *attachment,
 				 only, target_sql, filter,
 				 cuckoo_function_sql(function, "cf_new"), parameters,
 				 only, target_sql,
-				 match_sql(attachment, columns, "o", "b", KEY_OF_GROUP),
-				 match_sql(attachment, columns, "t", "o", KEY_OF_TARGET),
+				 match_sql(attachment, columns, "o", KEY_OF_TARGET, "b", KEY_OF_GROUP),
+				 match_sql(attachment, columns, "t", KEY_OF_TARGET, "o", KEY_OF_TARGET),
 				 target_sql,
 				 keys_sql(attachment, "", KEY_OF_TARGET, "", ", "), filter,
 				 keys_sql(attachment, "b", KEY_OF_GROUP, "", ", "),
 				 only, target_sql,
-				 match_sql(attachment, columns, "t", "b", KEY_OF_GROUP)),
+				 match_sql(attachment, columns, "t", KEY_OF_TARGET, "b", KEY_OF_GROUP)),
 		SPI_OK_SELECT);
 	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
 									   SPI_tuptable->tupdesc, 1, &isnull));
@@ -1321,30 +1321,43 @@ cf_drift(PG_FUNCTION_ARGS)
 	value = value_sql(&attachment);
 	initStringInfo(&sql);
 
-	/* the rows of each key against its filter */
+	/*
+	 * The rows of each key against its filter, and how many entries one built
+	 * now would have.  It has the capacity that is declared, since crowded
+	 * filters hold fewer copies, but can be built of more.
+	 */
+	appendStringInfo(&sql, "WITH counts AS (SELECT %spg_catalog.count(%s) AS n FROM %s AS s",
+					 group_sql(&attachment), value,
+					 cuckoo_relation_sql(source_oid));
+	if (attachment.nkeys > 0)
+		appendStringInfo(&sql, " WHERE %s GROUP BY %s",
+						 keys_sql(&attachment, "s", KEY_OF_SOURCE,
+								  " IS NOT NULL", " AND "),
+						 keys_sql(&attachment, "s", KEY_OF_SOURCE, "", ", "));
 	appendStringInfo(&sql,
-					 "WITH held AS (SELECT %s"
-					 "pg_catalog.count(%s) AS nrows,"
+					 "), held AS (SELECT %s"
+					 "c.n AS nrows,"
 					 " pg_catalog.count(*) FILTER (WHERE %s"
 					 "%s(t.%s, %s) IS NOT TRUE) AS missing,"
-					 " %s(%s(%s, NULL, %s)) AS wanted"
-					 " FROM %s AS s LEFT JOIN %s%s AS t ON %s",
-					 group_sql(&attachment), value,
+					 " %s(%s(%s, GREATEST('%s'::float8, c.n::float8), %s)) AS wanted"
+					 " FROM counts AS c JOIN %s AS s ON %s"
+					 " LEFT JOIN %s%s AS t ON %s GROUP BY %s%sc.n",
+					 group_sql(&attachment),
 					 attachment.nvalues > 1 ? "" :
 					 psprintf("%s IS NOT NULL AND ", value),
 					 cuckoo_function_sql(function, "cf_contains"), column,
 					 value,
 					 cuckoo_function_sql(function, "cf_count"),
 					 cuckoo_function_sql(function, "cf_bag_agg"), value,
+					 cuckoo_float8_text(attachment.capacity),
 					 rate_sql(&attachment), cuckoo_relation_sql(source_oid),
+					 match_sql(&attachment, &columns, "s", KEY_OF_SOURCE, "c",
+							   KEY_OF_GROUP),
 					 cuckoo_only_sql(target), cuckoo_relation_sql(target_oid),
-					 match_sql(&attachment, &columns, "t", "s",
-							   KEY_OF_SOURCE));
-	if (attachment.nkeys > 0)
-		appendStringInfo(&sql, " WHERE %s GROUP BY %s",
-						 keys_sql(&attachment, "s", KEY_OF_SOURCE,
-								  " IS NOT NULL", " AND "),
-						 keys_sql(&attachment, "s", KEY_OF_SOURCE, "", ", "));
+					 match_sql(&attachment, &columns, "t", KEY_OF_TARGET, "s",
+							   KEY_OF_SOURCE),
+					 keys_sql(&attachment, "s", KEY_OF_SOURCE, "", ", "),
+					 attachment.nkeys > 0 ? ", " : "");
 
 	/* and what the filters say of themselves */
 	appendStringInfo(&sql,
@@ -1366,7 +1379,7 @@ cf_drift(PG_FUNCTION_ARGS)
 							  keys_sql(&attachment, "h", KEY_OF_GROUP,
 									   "::pg_catalog.text", ", ")),
 					 cuckoo_only_sql(target), cuckoo_relation_sql(target_oid),
-					 match_sql(&attachment, &columns, "t", "h", KEY_OF_GROUP),
+					 match_sql(&attachment, &columns, "t", KEY_OF_TARGET, "h", KEY_OF_GROUP),
 					 cuckoo_function_sql(function, "cf_info"), column);
 
 	/*
