@@ -19,6 +19,7 @@
 #define NFILTERS		3
 #define HEADER_BYTES	8
 #define MAX_STEPS		400
+#define MAX_COUNT		(1 << 20)	/* of a value that was added: it saturates */
 #define MAX_ADDS		4000	/* of a program: one that takes long finds less */
 
 enum
@@ -458,7 +459,8 @@ combine(const RefBag *x, const RefBag *y, int op, RefBag *result)
 
 		if (nx > 0)
 			ref_bag_set(result, x->keys[i], op == OP_UNION ? max_int(nx, ny) :
-						op == OP_UNION_ALL ? nx + ny : min_int(nx, ny));
+						op == OP_UNION_ALL ? min_int(nx + ny, MAX_COUNT) :
+						min_int(nx, ny));
 	}
 }
 
@@ -759,7 +761,7 @@ overlap(const Side *a, const Side *b)
 static void
 copy_bag(const RefBag *bag, RefBag *copy)
 {
-	fold(bag, 0, 0, 0, 1 << 30, copy);
+	fold(bag, 0, 0, 0, MAX_COUNT, copy);
 }
 
 static void
