@@ -24,7 +24,7 @@
 
 enum
 {
-	OP_ADD,						/* value, times */
+	OP_ADD,						/* first value, times or how many at once */
 	OP_ADD_RANGE,				/* first value, length / 8 */
 	OP_ADD_HOT,					/* first value, length and times */
 	OP_REMOVE,					/* value, times */
@@ -365,6 +365,48 @@ add(Side *side, uint64_t hash)
 	ref_bag_set(&side->truth, hash, ref_bag_count(&side->truth, hash) + 1);
 	CHECK_EQUAL(side->filter.nentries, side->held.total);
 	return status;
+}
+
+/*
+ * add_at_once
+ *		Add up to 16 values in place, all or none, with little room to note what
+ *		would have to be undone.
+ */
+static void
+add_at_once(Side *side, unsigned first, size_t nhashes, size_t nundos)
+{
+	uint64_t	hashes[16];
+	CuckooUndo	undos[32];
+	TestSnapshot snapshot;
+	CuckooStatus status;
+	bool		changed;
+	uint64_t	nentries = side->filter.nentries;
+
+	for (size_t i = 0; i < nhashes; i++)
+		hashes[i] = hash_of((first + (unsigned) i) & 0xFFFF);
+	test_snapshot_take(&snapshot, &side->filter);
+	status = cuckoo_set_add_all(&side->filter, hashes, nhashes, undos, nundos,
+								&changed);
+	nadds += nhashes;
+	if (status != CUCKOO_OK)
+	{
+		CHECK_STATUS(status, CUCKOO_NO_ROOM);
+		test_snapshot_check(&snapshot, &side->filter);
+	}
+	else
+	{
+		CHECK_EQUAL(changed, side->filter.nentries > nentries);
+		for (size_t i = 0; i < nhashes; i++)
+		{
+			put(&side->held, key_in(&side->filter, hashes[i]), 1,
+				side->filter.max_copies);
+			ref_bag_set(&side->truth, hashes[i],
+						ref_bag_count(&side->truth, hashes[i]) + 1);
+		}
+		for (size_t i = 0; i < nhashes; i++)
+			check_value(side, hashes[i]);
+	}
+	test_snapshot_free(&snapshot);
 }
 
 /* Returns false once an add has failed, or there have been enough. */
@@ -843,7 +885,10 @@ step(const uint8_t *code)
 	switch (op)
 	{
 		case OP_ADD:
-			add_times(a, value, 1 + (int) (length & 7));
+			if ((length & 8) == 0)
+				add_times(a, value, 1 + (int) (length & 7));
+			else
+				add_at_once(a, value, 1 + (length >> 4), 4 * (length & 7));
 			break;
 		case OP_ADD_RANGE:
 			for (unsigned i = 0; i <= 8 * length &&
