@@ -85,11 +85,13 @@ SELECT '\x1234'::bytea::cuckoofilter;
 \echo :LAST_ERROR_SQLSTATE
 DROP TABLE known;
 -- What \dx+, \df+, \dT+ and \do tell: everything of the extension has a
--- comment, but for the operator families, which come with their classes.
+-- comment, but for what comes with something else: operator families with their
+-- classes, and from 17 on a type's array with the type.
 SELECT pg_describe_object(classid, objid, objsubid) AS uncommented
 	FROM pg_depend
 	WHERE refclassid = 'pg_extension'::regclass
 		AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'cuckoo_filter')
 		AND deptype = 'e' AND classid <> 'pg_opfamily'::regclass
+		AND NOT (classid = 'pg_type'::regclass AND objid IN (SELECT typarray FROM pg_type))
 		AND obj_description(objid, classid::regclass::name) IS NULL
 	ORDER BY 1;
