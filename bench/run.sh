@@ -316,19 +316,22 @@ per_row()
 	fi
 }
 
-# Many clients that insert rows, with and without a filter of them.
+# Many clients that insert rows, with and without filters that follow the table.
 ask_upkeep()
 {
-	local ntenants nclients round side
+	local ntenants=1000 nclients round side
 
-	ntenants=1000
-	q -c "CREATE TABLE visit (tenant int, visitor bigint)" -c "CREATE INDEX ON visit (tenant, visitor)" \
-		-c "CREATE TABLE tenant (tenant int PRIMARY KEY, visitors cuckoofilter)" \
-		-c "INSERT INTO tenant SELECT t, cf_agg(i, 20000, 0.01) FROM generate_series(1, $ntenants) t, generate_series(1, 10000) i GROUP BY t" \
-		-c 'VACUUM ANALYZE tenant' -c CHECKPOINT
-	upkeep_script none "1, $ntenants" ''
-	upkeep_script spread "1, $ntenants" 'UPDATE tenant SET visitors = cf_add(visitors, :visitor::bigint) WHERE tenant = :tenant;'
-	upkeep_script one '1, 1' 'UPDATE tenant SET visitors = cf_add(visitors, :visitor::bigint) WHERE tenant = :tenant;'
+	for side in none spread one; do
+		q -c "CREATE TABLE visit_$side (tenant int, visitor bigint)" -c "CREATE INDEX ON visit_$side (tenant, visitor)" \
+			-c "CREATE TABLE tenant_$side (tenant int PRIMARY KEY, visitors cuckoofilter)" \
+			-c "INSERT INTO tenant_$side SELECT generate_series(1, $ntenants)"
+	done
+	upkeep_script none $ntenants
+	upkeep_script spread $ntenants
+	upkeep_script one 1
+	for side in spread one; do
+		q -c "SELECT cf_attach('visit_$side', '{visitor}', 'tenant_$side', 'visitors', '{tenant}', 20000)" >/dev/null
+	done
 	points upkeep 'clients, transactions per second without filters, with one of many, with one of all'
 	for nclients in 1 2 4 8; do
 		step "$nclients clients"
@@ -344,30 +347,27 @@ ask_upkeep()
 	plot upkeep "ntenants = '$(n $ntenants)'"
 }
 
-# upkeep_script SIDE TENANTS UPDATE
+# upkeep_script SIDE NTENANTS
 #		What one client does, over and over.
 upkeep_script()
 {
 	srv_as tee "$1.sql" >/dev/null <<-TXT
-		\\set tenant random($2)
+		\\set tenant random(1, $2)
 		\\set visitor random(1, 1000000000)
-		BEGIN;
-		INSERT INTO visit VALUES (:tenant, :visitor);
-		$3
-		END;
+		INSERT INTO visit_$1 VALUES (:tenant, :visitor);
 	TXT
 }
 
 # transactions SIDE NCLIENTS
 #		Adds transactions per second to TIMES[SIDE_NCLIENTS]; every run begins
-#		with the same filters, so that none fills up.
+#		with filters of 10,000 values, so that none fills up.
 transactions()
 {
 	local tps
 
-	q -c 'TRUNCATE visit' \
-		-c 'UPDATE tenant SET visitors = t.f FROM (SELECT cf_agg(i, 20000, 0.01) AS f FROM generate_series(1, 10000) i) t' \
-		-c 'VACUUM tenant, visit' -c CHECKPOINT
+	q -c "TRUNCATE visit_$1" \
+		-c "UPDATE tenant_$1 SET visitors = t.f FROM (SELECT cf_agg(i, 20000, 0.01) AS f FROM generate_series(1, 10000) i) t" \
+		-c "VACUUM tenant_$1, visit_$1" -c CHECKPOINT
 	tps=$(srv_as pgbench -n -h "$SRV_WORK/run" -U postgres -M prepared -c "$2" -j 2 -T "$(sized 3 1)" -f "$1.sql" postgres 2>/dev/null </dev/null |
 		sed -n 's/^tps = \([0-9.]*\).*/\1/p')
 	[ -n "$tps" ] || die "pgbench failed"
