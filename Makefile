@@ -71,7 +71,7 @@ PG_HEADERS = \
 DATA = sql/cuckoo_filter--1.0.0.sql
 
 REGRESS = catalog io key func resolve agg limits format misuse flood toast stored \
-	support patterns union parallel inplace upkeep
+	support patterns union parallel inplace upkeep upkeep_odd
 REGRESS_OPTS = --load-extension=cuckoo_filter
 ENCODING = UTF8
 NO_LOCALE = 1

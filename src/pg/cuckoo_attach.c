@@ -323,6 +323,35 @@ cuckoo_triggers_of(Oid function, Oid relation, Oid target, const char *filter)
 }
 
 /*
+ * cuckoo_parents_of
+ *		The tables of which this one is a partition or a child.
+ */
+List *
+cuckoo_parents_of(Oid relation)
+{
+	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
+	List	   *parents = NIL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(relation));
+	scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL,
+							  1, &key);
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		const Form_pg_inherits link = (Form_pg_inherits) GETSTRUCT(tuple);
+
+		if (!link->inhdetachpending)
+			parents = lappend_oid(parents, link->inhparent);
+	}
+	systable_endscan(scan);
+	table_close(inherits, AccessShareLock);
+	return parents;
+}
+
+/*
  * Columns
  */
 
@@ -631,6 +660,37 @@ require_owner(Oid relation)
 }
 
 /*
+ * require_whole
+ *		Refuse a source that is also written to through a table above it.
+ *
+ * What a statement on a parent does to its partitions and children is told to
+ * the triggers of the parent alone.
+ */
+static void
+require_whole(List *relations)
+{
+	ListCell   *cell;
+	ListCell   *other;
+
+	foreach(cell, relations)
+	{
+		foreach(other, cuckoo_parents_of(lfirst_oid(cell)))
+		{
+			if (!list_member_oid(relations, lfirst_oid(other)))
+				ereport(ERROR,
+						(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						 errmsg("filters cannot follow table %s without table %s",
+								cuckoo_relation_sql(lfirst_oid(cell)),
+								cuckoo_relation_sql(lfirst_oid(other))),
+						 errdetail("Table %s is a partition or child of table %s, and triggers do not fire for what is written through that one.",
+								   cuckoo_relation_sql(lfirst_oid(cell)),
+								   cuckoo_relation_sql(lfirst_oid(other))),
+						 errhint("Let filters follow the table at the top.")));
+		}
+	}
+}
+
+/*
  * lock_source
  *		Keep writers out of a source and all its partitions and children.
  *
@@ -662,6 +722,7 @@ lock_source(Oid source)
 		CheckTableNotInUse(relation, "build filters of");
 		table_close(relation, NoLock);
 	}
+	require_whole(relations);
 	return relations;
 }
 

@@ -26,9 +26,7 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/stratnum.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_inherits.h"
@@ -42,7 +40,6 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
-#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -210,35 +207,6 @@ discard_outdated(void)
 }
 
 /*
- * parents_of
- *		The tables of which this one is a partition or a child.
- */
-static List *
-parents_of(Oid relation)
-{
-	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
-	List	   *parents = NIL;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(relation));
-	scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL,
-							  1, &key);
-	while ((tuple = systable_getnext(scan)) != NULL)
-	{
-		const Form_pg_inherits link = (Form_pg_inherits) GETSTRUCT(tuple);
-
-		if (!link->inhdetachpending)
-			parents = lappend_oid(parents, link->inhparent);
-	}
-	systable_endscan(scan);
-	table_close(inherits, AccessShareLock);
-	return parents;
-}
-
-/*
  * find_root
  *		Set the root of a part: its ancestor with a trigger for the whole.
  *
@@ -258,7 +226,7 @@ find_root(Upkeep *upkeep, Oid function)
 		const Oid	child = list_nth_oid(ancestors, next++);
 		ListCell   *cell;
 
-		foreach(cell, parents_of(child))
+		foreach(cell, cuckoo_parents_of(child))
 		{
 			const Oid	parent = lfirst_oid(cell);
 			ListCell   *other;

@@ -90,6 +90,7 @@ extern void cuckoo_attachment_read(CuckooAttachment *attachment, int nargs,
 extern Oid	cuckoo_attachment_target(const char *name);
 extern List *cuckoo_triggers_of(Oid function, Oid relation, Oid target,
 								const char *filter);
+extern List *cuckoo_parents_of(Oid relation);
 extern void cuckoo_columns_resolve(CuckooColumns *columns,
 								   const CuckooAttachment *attachment,
 								   Relation source, Relation target);
