@@ -54,4 +54,17 @@ DROP TRIGGER z ON owner;
 DELETE FROM owner WHERE id = 1;
 SELECT source_rows, missing, stale FROM cf_drift('busy_filter', 'f');
 
+--
+-- Composite keys and values with fields that are NULL are not NULL themselves
+--
+CREATE TYPE couple AS (a int, b int);
+CREATE TABLE field (k couple, v couple);
+CREATE TABLE field_filter (k couple PRIMARY KEY, f cuckoofilter);
+INSERT INTO field VALUES (ROW(1, NULL), ROW(1, NULL)), (ROW(NULL, NULL), ROW(NULL, NULL)), (NULL, ROW(1, 1)), (ROW(1, 1), NULL);
+SELECT cf_attach('field', '{v}', 'field_filter', 'f', '{k}', 100);
+INSERT INTO field VALUES (ROW(1, NULL), ROW(2, NULL));
+SELECT key, source_rows, missing, entries, stale FROM cf_drift('field_filter', 'f');
+UPDATE field_filter SET f = cf_new(100);
+SELECT key, source_rows, missing, entries, stale FROM cf_drift('field_filter', 'f');
+
 DROP SCHEMA upkeep_odd CASCADE;

@@ -974,6 +974,9 @@ key_sql(const CuckooAttachment *attachment, const char *alias, KeySide side,
 
 /*
  * All key columns, separated and each followed by a cast or a condition.
+ *
+ * IS DISTINCT FROM NULL is what the trigger asks; IS NOT NULL is not true of a
+ * composite value with a field that is NULL.
  */
 static char *
 keys_sql(const CuckooAttachment *attachment, const char *alias, KeySide side,
@@ -1105,7 +1108,7 @@ build(Oid function, const CuckooAttachment *attachment,
 				 " OPERATOR(pg_catalog.+)"
 				 " (SELECT pg_catalog.count(*) FROM inserted)",
 				 group_sql(attachment), aggregate, source_sql,
-				 keys_sql(attachment, "s", KEY_OF_SOURCE, " IS NOT NULL",
+				 keys_sql(attachment, "s", KEY_OF_SOURCE, " IS DISTINCT FROM NULL",
 						  " AND "),
 				 keys_sql(attachment, "s", KEY_OF_SOURCE, "", ", "),
 				 only, target_sql, filter,
@@ -1393,7 +1396,7 @@ cf_drift(PG_FUNCTION_ARGS)
 	if (attachment.nkeys > 0)
 		appendStringInfo(&sql, " WHERE %s GROUP BY %s",
 						 keys_sql(&attachment, "s", KEY_OF_SOURCE,
-								  " IS NOT NULL", " AND "),
+								  " IS DISTINCT FROM NULL", " AND "),
 						 keys_sql(&attachment, "s", KEY_OF_SOURCE, "", ", "));
 	appendStringInfo(&sql,
 					 "), held AS (SELECT %s"
@@ -1405,7 +1408,7 @@ cf_drift(PG_FUNCTION_ARGS)
 					 " LEFT JOIN %s%s AS t ON %s GROUP BY %s%sc.n",
 					 group_sql(&attachment),
 					 attachment.nvalues > 1 ? "" :
-					 psprintf("%s IS NOT NULL AND ", value),
+					 psprintf("%s IS DISTINCT FROM NULL AND ", value),
 					 cuckoo_function_sql(function, "cf_contains"), column,
 					 value,
 					 cuckoo_function_sql(function, "cf_count"),
@@ -1434,7 +1437,7 @@ cf_drift(PG_FUNCTION_ARGS)
 					 attachment.nkeys == 0 ? "NULL::pg_catalog.text[]" :
 					 psprintf("CASE WHEN %s THEN ARRAY[%s] ELSE ARRAY[%s] END",
 							  keys_sql(&attachment, "t", KEY_OF_TARGET,
-									   " IS NOT NULL", " AND "),
+									   " IS DISTINCT FROM NULL", " AND "),
 							  keys_sql(&attachment, "t", KEY_OF_TARGET,
 									   "::pg_catalog.text", ", "),
 							  keys_sql(&attachment, "h", KEY_OF_GROUP,
