@@ -67,4 +67,42 @@ SELECT key, source_rows, missing, entries, stale FROM cf_drift('field_filter', '
 UPDATE field_filter SET f = cf_new(100);
 SELECT key, source_rows, missing, entries, stale FROM cf_drift('field_filter', 'f');
 
+--
+-- Unique indexes that tell keys apart in another way than the columns do, or do
+-- not tell them apart at all
+--
+CREATE TABLE word (k text, v int);
+CREATE TABLE word_filter (k text, f cuckoofilter);
+CREATE UNIQUE INDEX ON word_filter (k COLLATE "C");
+SELECT cf_attach('word', '{v}', 'word_filter', 'f', '{k}', 100);
+CREATE TYPE wrapped AS (n numeric);
+CREATE TABLE record (k wrapped, v int);
+CREATE TABLE record_filter (k wrapped, f cuckoofilter);
+CREATE UNIQUE INDEX ON record_filter (k record_image_ops);
+SELECT cf_attach('record', '{v}', 'record_filter', 'f', '{k}', 100);
+CREATE TABLE twice (a int, b int, v int);
+CREATE TABLE twice_filter (a int, b int, f cuckoofilter);
+CREATE UNIQUE INDEX ON twice_filter (a, a);
+SELECT cf_attach('twice', '{v}', 'twice_filter', 'f', '{a,b}', 100);
+-- 18: a unique index that is no B-tree
+CREATE TABLE period (a int4range, b int4range, v int);
+CREATE TABLE period_filter (a int4range, b int4range, f cuckoofilter);
+DO $$
+BEGIN
+	IF current_setting('server_version_num')::int >= 180000 THEN
+		ALTER TABLE period_filter ALTER a SET NOT NULL, ALTER b SET NOT NULL;
+		EXECUTE 'ALTER TABLE period_filter ADD PRIMARY KEY (a, b WITHOUT OVERLAPS)';
+	END IF;
+END $$;
+SELECT cf_attach('period', '{v}', 'period_filter', 'f', '{a,b}', 100);
+-- with an index of theirs it goes
+CREATE UNIQUE INDEX ON word_filter (k text_pattern_ops);
+CREATE UNIQUE INDEX ON record_filter (k);
+CREATE UNIQUE INDEX ON twice_filter (b, a);
+CREATE UNIQUE INDEX ON period_filter (b, a);
+SELECT cf_attach('word', '{v}', 'word_filter', 'f', '{k}', 100), cf_attach('record', '{v}', 'record_filter', 'f', '{k}', 100),
+	cf_attach('twice', '{v}', 'twice_filter', 'f', '{a,b}', 100), cf_attach('period', '{v}', 'period_filter', 'f', '{a,b}', 100);
+INSERT INTO record VALUES (ROW(1.0), 1), (ROW(1.00), 2);
+SELECT key, source_rows, missing, entries FROM cf_drift('record_filter', 'f');
+
 DROP SCHEMA upkeep_odd CASCADE;

@@ -24,6 +24,7 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
@@ -45,6 +46,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
+#include "utils/typcache.h"
 #include "utils/varlena.h"
 
 #include "cuckoo_upkeep.h"
@@ -396,6 +398,13 @@ find_source_column(Relation source, const char *name)
 	return attribute;
 }
 
+/* The operator that says of values of a type whether they are equal. */
+static Oid
+equality_of(Oid type)
+{
+	return lookup_type_cache(getBaseType(type), TYPECACHE_EQ_OPR)->eq_opr;
+}
+
 /* The position of an attribute in the target's key, or -1. */
 static int
 key_position(const CuckooColumns *columns, int nkeys, AttrNumber attnum)
@@ -412,13 +421,17 @@ key_position(const CuckooColumns *columns, int nkeys, AttrNumber attnum)
  * use_index
  *		Take the comparison of keys from an index of the target, if that is a
  *		unique one of just these columns.
+ *
+ * Since queries compare and group keys by the columns' collations and by the
+ * equality of their types, an index that does otherwise is none of ours.
  */
 static bool
 use_index(CuckooColumns *columns, int nkeys, Relation index)
 {
 	const Form_pg_index form = index->rd_index;
 
-	if (!form->indisunique || !form->indisvalid || !form->indimmediate ||
+	if (index->rd_rel->relam != BTREE_AM_OID ||
+		!form->indisunique || !form->indisvalid || !form->indimmediate ||
 		form->indnkeyatts != nkeys ||
 		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
 		return false;
@@ -426,6 +439,11 @@ use_index(CuckooColumns *columns, int nkeys, Relation index)
 	{
 		if (key_position(columns, nkeys, form->indkey.values[i]) < 0)
 			return false;
+		for (int j = 0; j < i; j++)
+		{
+			if (form->indkey.values[i] == form->indkey.values[j])
+				return false;
+		}
 	}
 
 	for (int i = 0; i < nkeys; i++)
@@ -439,10 +457,12 @@ use_index(CuckooColumns *columns, int nkeys, Relation index)
 		key->equality = get_opfamily_member(family, type, type,
 											BTEqualStrategyNumber);
 		key->order = get_opfamily_proc(family, type, type, BTORDER_PROC);
-		key->collation = index->rd_indcollation[i];
 		if (!OidIsValid(key->equality) || !OidIsValid(key->order))
 			elog(ERROR, "index \"%s\" has no equality or no order",
 				 RelationGetRelationName(index));
+		if (index->rd_indcollation[i] != key->collation ||
+			key->equality != equality_of(key->target_type))
+			return false;
 	}
 	return true;
 }
@@ -475,7 +495,7 @@ resolve_keys(CuckooColumns *columns, const CuckooAttachment *attachment,
 			 errdetail("The key is %s.",
 					   write_names(attachment->target_keys,
 								   attachment->nkeys)),
-			 errhint("A key needs a primary key or a unique constraint that is not deferrable.")));
+			 errhint("A key needs a primary key or a unique constraint that is not deferrable, of the collations and the equality of its columns.")));
 }
 
 /*
@@ -559,6 +579,7 @@ cuckoo_columns_resolve(CuckooColumns *columns,
 		key->target_attnum = to->attnum;
 		key->source_type = from->atttypid;
 		key->target_type = to->atttypid;
+		key->collation = to->attcollation;
 		key->typlen = to->attlen;
 		key->typbyval = to->attbyval;
 	}

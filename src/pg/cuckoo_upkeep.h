@@ -57,7 +57,7 @@ typedef struct CuckooKeyColumn
 	Oid			target_type;
 	Oid			equality;		/* operator of the target's unique index */
 	Oid			order;			/* its comparison function */
-	Oid			collation;		/* its collation */
+	Oid			collation;		/* of the index and of both columns */
 	int16		typlen;
 	bool		typbyval;
 } CuckooKeyColumn;
