@@ -105,4 +105,28 @@ SELECT cf_attach('word', '{v}', 'word_filter', 'f', '{k}', 100), cf_attach('reco
 INSERT INTO record VALUES (ROW(1.0), 1), (ROW(1.00), 2);
 SELECT key, source_rows, missing, entries FROM cf_drift('record_filter', 'f');
 
+--
+-- Keys that the table of filters would round, cut or pad, or would tell apart
+-- otherwise; domains are checked when a key is stored
+--
+CREATE DOMAIN positive AS int CHECK (value > 0);
+CREATE DOMAIN word3 AS varchar(3);
+CREATE TABLE exact (n numeric, t text, v3 varchar(3), w word3, i int, v int);
+CREATE TABLE of_n (k numeric(5,0) PRIMARY KEY, f cuckoofilter);
+CREATE TABLE of_t (k varchar(3) PRIMARY KEY, f cuckoofilter);
+CREATE TABLE of_c (k bpchar PRIMARY KEY, f cuckoofilter);
+CREATE TABLE of_i (k positive PRIMARY KEY, f cuckoofilter);
+\set VERBOSITY default
+SELECT cf_attach('exact', '{v}', 'of_n', 'f', '{n}', 100, target_key => '{k}');
+\set VERBOSITY terse
+SELECT cf_attach('exact', '{v}', 'of_t', 'f', '{t}', 100, target_key => '{k}');
+SELECT cf_attach('exact', '{v}', 'of_c', 'f', '{t}', 100, target_key => '{k}');
+SELECT cf_attach('exact', '{v}', 'of_t', 'f', '{w}', 100, target_key => '{k}');
+SELECT cf_detach('of_t', 'f');
+SELECT cf_attach('exact', '{v}', 'of_t', 'f', '{v3}', 100, target_key => '{k}');
+SELECT cf_attach('exact', '{v}', 'of_i', 'f', '{i}', 100, target_key => '{k}');
+INSERT INTO exact (i, v3, v) VALUES (-5, 'a', 1);
+INSERT INTO exact (i, v3, v) VALUES (5, 'a', 1), (5, 'b', 2);
+SELECT k, f @> 1 AS has_1, f @> 2 AS has_2 FROM of_i;
+
 DROP SCHEMA upkeep_odd CASCADE;

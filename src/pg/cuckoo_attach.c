@@ -499,6 +499,27 @@ resolve_keys(CuckooColumns *columns, const CuckooAttachment *attachment,
 }
 
 /*
+ * same_type
+ *		Are keys of the source also keys of the target, as they are?
+ *
+ * They are stored there without a change, so the target may not cut, round or
+ * pad them; and the same of them are equal, whichever table is asked.  Domains
+ * are looked through: those of the target are checked when a key is stored.
+ */
+static bool
+same_type(Form_pg_attribute from, Form_pg_attribute to)
+{
+	int32		from_typmod = from->atttypmod;
+	int32		to_typmod = to->atttypmod;
+	const Oid	from_type = getBaseTypeAndTypmod(from->atttypid, &from_typmod);
+	const Oid	to_type = getBaseTypeAndTypmod(to->atttypid, &to_typmod);
+
+	return IsBinaryCoercible(from_type, to_type) &&
+		(to_typmod < 0 || to_typmod == from_typmod) &&
+		equality_of(from_type) == equality_of(to_type);
+}
+
+/*
  * cuckoo_columns_resolve
  *		Find the columns of an attachment in its tables, or raise an error.
  *
@@ -557,8 +578,7 @@ cuckoo_columns_resolve(CuckooColumns *columns,
 			find_column(target, attachment->target_keys[i]);
 		CuckooKeyColumn *const key = &columns->keys[i];
 
-		if (!IsBinaryCoercible(getBaseType(from->atttypid),
-							   getBaseType(to->atttypid)))
+		if (!same_type(from, to))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("key columns \"%s\" and \"%s\" are of different types",
@@ -566,10 +586,12 @@ cuckoo_columns_resolve(CuckooColumns *columns,
 					 errdetail("Column \"%s\" of table \"%s\" is of type %s, column \"%s\" of table \"%s\" is of type %s.",
 							   attachment->keys[i],
 							   RelationGetRelationName(source),
-							   format_type_be(from->atttypid),
+							   format_type_with_typemod(from->atttypid,
+														from->atttypmod),
 							   attachment->target_keys[i],
 							   RelationGetRelationName(target),
-							   format_type_be(to->atttypid))));
+							   format_type_with_typemod(to->atttypid,
+														to->atttypmod))));
 		if (from->attcollation != to->attcollation)
 			ereport(ERROR,
 					(errcode(ERRCODE_COLLATION_MISMATCH),

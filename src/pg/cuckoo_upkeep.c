@@ -709,7 +709,8 @@ cancel_out(Hashes *removed, Hashes *added)
  *		Plan a statement, to be kept.
  *
  * Its parameters are the key and the changes.  The plan is made once: a custom
- * plan could not be better, the key being unique.
+ * plan could not be better, the key being unique.  A key is no value of the
+ * target's domain before it is stored, and checked.
  */
 static SPIPlanPtr
 prepare(const Upkeep *upkeep, const char *sql)
@@ -719,7 +720,7 @@ prepare(const Upkeep *upkeep, const char *sql)
 	SPIPlanPtr	plan;
 
 	for (int i = 0; i < nkeys; i++)
-		types[i] = upkeep->columns.keys[i].target_type;
+		types[i] = getBaseType(upkeep->columns.keys[i].target_type);
 	types[nkeys] = BYTEAOID;
 	plan = SPI_prepare_cursor(sql, nkeys + 1, types, CURSOR_OPT_GENERIC_PLAN);
 	if (plan == NULL)
@@ -746,7 +747,7 @@ append_tenant_condition(StringInfo sql, const Upkeep *upkeep)
 		generate_operator_clause(sql,
 								 psprintf("t.%s", quote_identifier(attachment->target_keys[i])),
 								 key->target_type, key->equality,
-								 parameter, key->target_type);
+								 parameter, getBaseType(key->target_type));
 	}
 }
 
