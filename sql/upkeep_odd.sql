@@ -129,4 +129,31 @@ INSERT INTO exact (i, v3, v) VALUES (-5, 'a', 1);
 INSERT INTO exact (i, v3, v) VALUES (5, 'a', 1), (5, 'b', 2);
 SELECT k, f @> 1 AS has_1, f @> 2 AS has_2 FROM of_i;
 
+--
+-- Filters that are not stored
+--
+CREATE TABLE kept (k int, v int);
+CREATE TABLE kept_filter (k int PRIMARY KEY, f cuckoofilter);
+CREATE TABLE kept_whole (f cuckoofilter);
+CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+SELECT cf_attach('kept', '{v}', 'kept_filter', 'f', '{k}', 100);
+CREATE TRIGGER nothing BEFORE INSERT ON kept_filter FOR EACH ROW EXECUTE FUNCTION nothing();
+\set VERBOSITY default
+INSERT INTO kept VALUES (1, 1);
+\set VERBOSITY terse
+DROP TRIGGER nothing ON kept_filter;
+INSERT INTO kept VALUES (1, 1);
+CREATE TRIGGER nothing BEFORE INSERT OR UPDATE ON kept_filter FOR EACH ROW EXECUTE FUNCTION nothing();
+CREATE TRIGGER nothing BEFORE INSERT ON kept_whole FOR EACH ROW EXECUTE FUNCTION nothing();
+INSERT INTO kept VALUES (1, 2);
+SELECT cf_rebuild('kept_filter', 'f');
+SELECT cf_attach('kept', '{v}', 'kept_whole', 'f', '{}', 100);
+DROP TRIGGER nothing ON kept_filter;
+ALTER TABLE kept_filter DROP CONSTRAINT kept_filter_pkey, ADD UNIQUE (k);
+ALTER TABLE kept_filter ALTER k DROP NOT NULL;
+INSERT INTO kept_filter VALUES (NULL, NULL), (8, NULL);
+INSERT INTO kept VALUES (NULL, 1), (9, 1);
+SELECT cf_rebuild('kept_filter', 'f');
+SELECT key, source_rows, missing, entries FROM cf_drift('kept_filter', 'f');
+
 DROP SCHEMA upkeep_odd CASCADE;

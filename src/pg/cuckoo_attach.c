@@ -674,6 +674,17 @@ cuckoo_require_target_rights(Relation source, Relation target)
 				 errhint("Let one role own both tables.")));
 }
 
+/* Filters that are not stored would soon be asked for what they lack. */
+void
+cuckoo_not_stored_error(Oid target)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_TRIGGERED_ACTION_EXCEPTION),
+			 errmsg("filter was not stored in table %s",
+					cuckoo_relation_sql(target)),
+			 errdetail("A trigger or a rule of the table prevented it.")));
+}
+
 /*
  * What the functions have in common
  */
@@ -1115,6 +1126,8 @@ build(Oid function, const CuckooAttachment *attachment,
 		psprintf("%s(%s, %s)", cuckoo_function_sql(function, "cf_bag_agg"),
 				 value_sql(attachment), parameters);
 	uint64		nrows;
+	int64		nstored;
+	int64		nwanted;
 	bool		isnull;
 
 	if (attachment->nkeys == 0)
@@ -1134,6 +1147,8 @@ build(Oid function, const CuckooAttachment *attachment,
 			nrows = run(psprintf("INSERT INTO %s (%s) SELECT %s FROM %s AS s",
 								 target_sql, filter, aggregate, source_sql),
 						SPI_OK_INSERT);
+		if (nrows == 0)
+			cuckoo_not_stored_error(RelationGetRelid(target));
 		return (int64) nrows;
 	}
 
@@ -1143,13 +1158,18 @@ build(Oid function, const CuckooAttachment *attachment,
 				 "UPDATE %s%s AS t SET %s = COALESCE(b.f, %s(%s))"
 				 " FROM %s%s AS o LEFT JOIN built AS b ON %s WHERE %s"
 				 " RETURNING 1"
-				 "), inserted AS ("
-				 "INSERT INTO %s (%s, %s) SELECT %s, b.f FROM built AS b"
+				 "), fresh AS MATERIALIZED ("
+				 "SELECT b.* FROM built AS b"
 				 " WHERE NOT EXISTS (SELECT FROM %s%s AS t WHERE %s)"
+				 "), inserted AS ("
+				 "INSERT INTO %s (%s, %s) SELECT %s, b.f FROM fresh AS b"
 				 " RETURNING 1"
 				 ") SELECT (SELECT pg_catalog.count(*) FROM updated)"
 				 " OPERATOR(pg_catalog.+)"
-				 " (SELECT pg_catalog.count(*) FROM inserted)",
+				 " (SELECT pg_catalog.count(*) FROM inserted),"
+				 " (SELECT pg_catalog.count(*) FROM %s%s AS t WHERE %s)"
+				 " OPERATOR(pg_catalog.+)"
+				 " (SELECT pg_catalog.count(*) FROM fresh)",
 				 group_sql(attachment), aggregate, source_sql,
 				 keys_sql(attachment, "s", KEY_OF_SOURCE, " IS DISTINCT FROM NULL",
 						  " AND "),
@@ -1159,14 +1179,22 @@ build(Oid function, const CuckooAttachment *attachment,
 				 only, target_sql,
 				 match_sql(attachment, columns, "o", KEY_OF_TARGET, "b", KEY_OF_GROUP),
 				 match_sql(attachment, columns, "t", KEY_OF_TARGET, "o", KEY_OF_TARGET),
+				 only, target_sql,
+				 match_sql(attachment, columns, "t", KEY_OF_TARGET, "b", KEY_OF_GROUP),
 				 target_sql,
 				 keys_sql(attachment, "", KEY_OF_TARGET, "", ", "), filter,
 				 keys_sql(attachment, "b", KEY_OF_GROUP, "", ", "),
 				 only, target_sql,
-				 match_sql(attachment, columns, "t", KEY_OF_TARGET, "b", KEY_OF_GROUP)),
+				 keys_sql(attachment, "t", KEY_OF_TARGET,
+						  " IS DISTINCT FROM NULL", " AND ")),
 		SPI_OK_SELECT);
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-									   SPI_tuptable->tupdesc, 1, &isnull));
+	nstored = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
+										  SPI_tuptable->tupdesc, 1, &isnull));
+	nwanted = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
+										  SPI_tuptable->tupdesc, 2, &isnull));
+	if (nstored != nwanted)
+		cuckoo_not_stored_error(RelationGetRelid(target));
+	return nstored;
 }
 
 /* An argument that has to be there. */

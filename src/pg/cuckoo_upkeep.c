@@ -888,7 +888,8 @@ apply_changes(Upkeep *upkeep, const Tenant *tenant, const ChangesHeader *header)
 	{
 		if (upkeep->insert == NULL)
 			upkeep->insert = prepare_insert(upkeep);
-		execute(upkeep->insert, values, SPI_OK_INSERT);
+		if (execute(upkeep->insert, values, SPI_OK_INSERT) == 0)
+			cuckoo_not_stored_error(upkeep->target);
 	}
 	pfree(changes);
 	pfree(values);

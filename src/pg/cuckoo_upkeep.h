@@ -94,6 +94,7 @@ extern List *cuckoo_parents_of(Oid relation);
 extern void cuckoo_columns_resolve(CuckooColumns *columns,
 								   const CuckooAttachment *attachment,
 								   Relation source, Relation target);
+extern void cuckoo_not_stored_error(Oid target);
 extern void cuckoo_require_target_rights(Relation source, Relation target);
 
 /* Pieces of SQL, in the current memory context. */
