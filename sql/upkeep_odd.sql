@@ -156,4 +156,14 @@ INSERT INTO kept VALUES (NULL, 1), (9, 1);
 SELECT cf_rebuild('kept_filter', 'f');
 SELECT key, source_rows, missing, entries FROM cf_drift('kept_filter', 'f');
 
+--
+-- A trigger that somebody made for a view
+--
+CREATE VIEW kept_view AS SELECT f FROM kept_whole;
+INSERT INTO kept_whole VALUES (cf_new(100));
+CREATE TABLE seen (v int);
+CREATE TRIGGER odd AFTER INSERT ON seen REFERENCING NEW TABLE AS n FOR EACH STATEMENT
+	EXECUTE FUNCTION cf_upkeep('upkeep_odd.kept_view', 'f', '{v}', '{}', '{}', '100', '0.01', '4', '0', 'whole');
+INSERT INTO seen VALUES (1);
+
 DROP SCHEMA upkeep_odd CASCADE;

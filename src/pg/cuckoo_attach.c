@@ -530,10 +530,17 @@ cuckoo_columns_resolve(CuckooColumns *columns,
 					   const CuckooAttachment *attachment,
 					   Relation source, Relation target)
 {
-	const Form_pg_attribute filter = find_column(target, attachment->filter);
 	const int	nvalues = attachment->nvalues;
 	const int	nkeys = attachment->nkeys;
+	Form_pg_attribute filter;
 
+	if (target->rd_rel->relkind != RELKIND_RELATION &&
+		target->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table",
+						RelationGetRelationName(target))));
+	filter = find_column(target, attachment->filter);
 	if (!cuckoo_is_filter_type(filter->atttypid))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -806,13 +813,6 @@ require_followable(Relation source, List *relations, Relation target)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("a table cannot have filters of itself")));
 	}
-	if (target->rd_rel->relkind != RELKIND_RELATION &&
-		target->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a table",
-						RelationGetRelationName(target))));
-
 	/* filters must not be gone while the table is still there */
 	if ((source_kind == RELPERSISTENCE_TEMP) !=
 		(target_kind == RELPERSISTENCE_TEMP) ||
