@@ -166,4 +166,10 @@ CREATE TRIGGER odd AFTER INSERT ON seen REFERENCING NEW TABLE AS n FOR EACH STAT
 	EXECUTE FUNCTION cf_upkeep('upkeep_odd.kept_view', 'f', '{v}', '{}', '{}', '100', '0.01', '4', '0', 'whole');
 INSERT INTO seen VALUES (1);
 
+--
+-- Changes that would make a filter of values of no type
+--
+SELECT cf_upkeep_apply(NULL, '\x0000000000005940'::bytea || '\x7b14ae47e17a843f'::bytea || '\x0000000000000000'::bytea || '\x0400000000000000'::bytea ||
+	'\x0000000000000000'::bytea || '\x0100000000000000'::bytea || '\x0102030405060708'::bytea);
+
 DROP SCHEMA upkeep_odd CASCADE;

@@ -1192,7 +1192,8 @@ read_changes(const bytea *bytes, ChangesHeader *header,
 	if ((size - sizeof(*header)) % sizeof(uint64) != 0 ||
 		header->nremoved > nhashes ||
 		header->nadded != nhashes - header->nremoved ||
-		header->family < 0 || header->family > CUCKOO_FAMILY_LAST)
+		header->family <= CUCKOO_FAMILY_NONE ||
+		header->family > CUCKOO_FAMILY_LAST)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid changes of a cuckoo filter")));
