@@ -32,6 +32,7 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
+#include "executor/executor.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "funcapi.h"
@@ -597,7 +598,7 @@ row_is_same(const Upkeep *upkeep, TupleTableSlot *a, TupleTableSlot *b)
 static TupleTableSlot *
 start_reading(Tuplestorestate *table, TupleDesc desc, int *pointer)
 {
-	*pointer = tuplestore_alloc_read_pointer(table, 0);
+	*pointer = tuplestore_alloc_read_pointer(table, EXEC_FLAG_REWIND);
 	tuplestore_select_read_pointer(table, *pointer);
 	tuplestore_rescan(table);
 	return MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
