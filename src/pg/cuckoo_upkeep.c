@@ -827,6 +827,7 @@ execute(SPIPlanPtr plan, Datum *values, int expected)
 	if (result != expected)
 		elog(ERROR, "SPI_execute_plan returned %s",
 			 SPI_result_code_string(result));
+	SPI_freetuptable(SPI_tuptable);
 	return SPI_processed;
 }
 
