@@ -172,4 +172,15 @@ INSERT INTO seen VALUES (1);
 SELECT cf_upkeep_apply(NULL, '\x0000000000005940'::bytea || '\x7b14ae47e17a843f'::bytea || '\x0000000000000000'::bytea || '\x0400000000000000'::bytea ||
 	'\x0000000000000000'::bytea || '\x0100000000000000'::bytea || '\x0102030405060708'::bytea);
 
+--
+-- A key that the table of filters generates for rows without one
+--
+CREATE TABLE number (k int, v int);
+CREATE TABLE number_filter (k int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, f cuckoofilter);
+INSERT INTO number_filter (f) VALUES (NULL);
+INSERT INTO number VALUES (1, 1), (7, 7);
+SELECT cf_attach('number', '{v}', 'number_filter', 'f', '{k}', 100);
+INSERT INTO number VALUES (1, 2), (8, 8);
+SELECT key, source_rows, missing, entries FROM cf_drift('number_filter', 'f');
+
 DROP SCHEMA upkeep_odd CASCADE;

@@ -804,7 +804,7 @@ prepare_insert(const Upkeep *upkeep)
 		appendStringInfo(&columns, "%s%s", i == 0 ? "" : ", ",
 						 quote_identifier(attachment->target_keys[i]));
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "INSERT INTO %s AS t (%s, %s) VALUES (",
+	appendStringInfo(&sql, "INSERT INTO %s AS t (%s, %s) OVERRIDING SYSTEM VALUE VALUES (",
 					 cuckoo_relation_sql(upkeep->target), columns.data,
 					 filter);
 	for (int i = 0; i < attachment->nkeys; i++)
