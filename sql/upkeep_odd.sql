@@ -183,4 +183,14 @@ SELECT cf_attach('number', '{v}', 'number_filter', 'f', '{k}', 100);
 INSERT INTO number VALUES (1, 2), (8, 8);
 SELECT key, source_rows, missing, entries FROM cf_drift('number_filter', 'f');
 
+--
+-- A trigger that was dropped is made anew by a rebuild
+--
+DROP TRIGGER number_filter_f_cf_insert ON number;
+INSERT INTO number VALUES (8, 9);
+SELECT key, missing FROM cf_drift('number_filter', 'f') WHERE missing > 0;
+SELECT cf_rebuild('number_filter', 'f');
+INSERT INTO number VALUES (8, 10);
+SELECT key, source_rows, missing, entries FROM cf_drift('number_filter', 'f') WHERE key = '{8}';
+
 DROP SCHEMA upkeep_odd CASCADE;

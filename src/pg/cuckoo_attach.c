@@ -972,11 +972,23 @@ trigger_name(Oid relation, int event, const CuckooAttachment *attachment,
 }
 
 /*
+ * has_event
+ *		Does a relation have a trigger for an event?
+ *
+ * Parts that have no rows of their own are not truncated: their partitions are.
+ */
+static bool
+has_event(Oid relation, bool is_part, int event)
+{
+	return !is_part || events[event].type != TRIGGER_TYPE_TRUNCATE ||
+		get_rel_relkind(relation) != RELKIND_PARTITIONED_TABLE;
+}
+
+/*
  * create_triggers
  *		Make the triggers of an attachment, or make them anew.
  *
- * relations are the source and its parts.  Of the latter those that have no
- * rows of their own are not truncated: their partitions are.
+ * relations are the source and its parts.
  */
 static void
 create_triggers(Oid function, const CuckooAttachment *attachment, Oid target,
@@ -991,8 +1003,7 @@ create_triggers(Oid function, const CuckooAttachment *attachment, Oid target,
 
 		for (int i = 0; i < lengthof(events); i++)
 		{
-			if (is_part && events[i].type == TRIGGER_TYPE_TRUNCATE &&
-				get_rel_relkind(relation) == RELKIND_PARTITIONED_TABLE)
+			if (!has_event(relation, is_part, i))
 				continue;
 			run(psprintf("CREATE OR REPLACE TRIGGER %s %s ON %s %s FOR EACH STATEMENT EXECUTE FUNCTION %s(%s)",
 						 quote_identifier(trigger_name(relation, i, attachment,
@@ -1336,23 +1347,32 @@ cf_detach(PG_FUNCTION_ARGS)
 
 /*
  * lacks_triggers
- *		Is there a partition or child without triggers?
+ *		Has the source, a partition or a child not all of its triggers?
  */
 static bool
-lacks_triggers(List *relations, List *triggers)
+lacks_triggers(Oid source, List *relations, List *triggers)
 {
 	ListCell   *cell;
 	ListCell   *other;
 
 	foreach(cell, relations)
 	{
-		bool		is_found = false;
+		const Oid	relation = lfirst_oid(cell);
+		int16		types = 0;
 
 		foreach(other, triggers)
-			is_found |= ((CuckooTrigger *) lfirst(other))->relation ==
-				lfirst_oid(cell);
-		if (!is_found)
-			return true;
+		{
+			const CuckooTrigger *const trigger = lfirst(other);
+
+			if (trigger->relation == relation)
+				types |= trigger->type;
+		}
+		for (int i = 0; i < lengthof(events); i++)
+		{
+			if (has_event(relation, relation != source, i) &&
+				(types & events[i].type) == 0)
+				return true;
+		}
 	}
 	return false;
 }
@@ -1362,7 +1382,7 @@ lacks_triggers(List *relations, List *triggers)
  *		Build all filters of a column anew.  Returns their number.
  *
  * Not STRICT: a NULL parameter stays as it is.  Partitions that have come
- * since get their triggers.
+ * since get their triggers, and so does what has lost one.
  */
 Datum
 cf_rebuild(PG_FUNCTION_ARGS)
@@ -1413,7 +1433,7 @@ cf_rebuild(PG_FUNCTION_ARGS)
 
 	SPI_connect();
 	if (!PG_ARGISNULL(2) || !PG_ARGISNULL(3) || !PG_ARGISNULL(4) ||
-		!PG_ARGISNULL(5) || lacks_triggers(relations, triggers))
+		!PG_ARGISNULL(5) || lacks_triggers(source_oid, relations, triggers))
 		create_triggers(function, &attachment, target_oid, source_oid,
 						relations, triggers);
 	nfilters = build(function, &attachment, &columns, source, target);
