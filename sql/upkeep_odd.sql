@@ -193,4 +193,14 @@ SELECT cf_rebuild('number_filter', 'f');
 INSERT INTO number VALUES (8, 10);
 SELECT key, source_rows, missing, entries FROM cf_drift('number_filter', 'f') WHERE key = '{8}';
 
+--
+-- Filters of which a crash would take some
+--
+CREATE TABLE safe (k int, v int);
+CREATE TABLE safe_filter (k int PRIMARY KEY, f cuckoofilter) PARTITION BY LIST (k);
+CREATE UNLOGGED TABLE safe_filter_1 PARTITION OF safe_filter DEFAULT;
+SELECT cf_attach('safe', '{v}', 'safe_filter', 'f', '{k}', 100);
+ALTER TABLE safe_filter_1 SET LOGGED;
+SELECT cf_attach('safe', '{v}', 'safe_filter', 'f', '{k}', 100);
+
 DROP SCHEMA upkeep_odd CASCADE;

@@ -788,6 +788,23 @@ lock_source(Oid source)
 }
 
 /*
+ * may_be_emptied
+ *		Does a crash empty a target, or a partition of it?
+ */
+static bool
+may_be_emptied(Relation target)
+{
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(RelationGetRelid(target), NoLock, NULL))
+	{
+		if (get_rel_persistence(lfirst_oid(cell)) != RELPERSISTENCE_PERMANENT)
+			return true;
+	}
+	return false;
+}
+
+/*
  * require_followable
  *		Refuse sources that fire no triggers of ours, or not for all rows.
  */
@@ -817,12 +834,12 @@ require_followable(Relation source, List *relations, Relation target)
 	if ((source_kind == RELPERSISTENCE_TEMP) !=
 		(target_kind == RELPERSISTENCE_TEMP) ||
 		(source_kind == RELPERSISTENCE_PERMANENT &&
-		 target_kind != RELPERSISTENCE_PERMANENT))
+		 may_be_emptied(target)))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("filters must be kept as safely as table \"%s\"",
 						RelationGetRelationName(source)),
-				 errdetail("A permanent table needs a permanent table of filters, a temporary one a temporary one.")));
+				 errdetail("A permanent table needs a permanent table of filters, of permanent partitions, and a temporary one a temporary one.")));
 }
 
 /*
