@@ -364,9 +364,12 @@ fill_table(CuckooFilter *table, const CuckooKeySource *source,
  * cuckoo_build_table
  *		Make a table of the hashes of a source, nkeys of them.
  *
- * filter has the header to give it, and becomes it.  The first one tried is the smallest that the sizing gives so many entries.
- * A table that does not take them all is filled anew after the remedy that an
- * add would choose: the next larger one, or the same with fewer copies.
+ * filter has the header to give it, and becomes it.  The first one tried is
+ * the smallest that the sizing gives so many entries, but none in which these
+ * would be cut below the shortest fingerprint: a union can have a prefix that
+ * is too short for its capacity.  A table that does not take them all is
+ * filled anew after the remedy that an add would choose: the next larger one,
+ * or the same with fewer copies.
  */
 CuckooStatus
 cuckoo_build_table(CuckooFilter *filter, const CuckooKeySource *source,
@@ -378,6 +381,8 @@ cuckoo_build_table(CuckooFilter *filter, const CuckooKeySource *source,
 								   nkeys < filter->capacity ? nkeys :
 								   filter->capacity);
 
+	if (index_bits > filter->geometry.prefix_bits - CUCKOO_MIN_FP_BITS)
+		index_bits = filter->geometry.prefix_bits - CUCKOO_MIN_FP_BITS;
 	for (;;)
 	{
 		CuckooFilter table;

@@ -944,6 +944,61 @@ too_coarse(void)
 	CHECK(ncoarse > 0);
 }
 
+/*
+ * Tables that hold as much as their prefix allows, each a union with an empty
+ * filter of a much larger capacity: together they are full, not larger.
+ */
+static void
+too_coarse_together(void)
+{
+	nops = nfull = 0;
+	memset(nways, 0, sizeof(nways));
+	for (uint64_t capacity = 260; capacity < 600; capacity += 37)
+	{
+		Side		sides[2];
+		Side		empty;
+		TestHost	host;
+
+		test_host_init(&host);
+		side_make(&empty, capacity * 16, 0.001, 1, &host);
+		for (int i = 0; i < 2; i++)
+		{
+			side_make(&sides[i], capacity, 0.5, 1, &host);
+			for (uint64_t j = 1; empty.filter.geometry.ncolumns !=
+				 sides[i].filter.geometry.ncolumns; j++)
+			{
+				CHECK(j < capacity);
+				side_free(&empty, &host);
+				side_make(&empty, capacity * 16 + j, 0.001, 1, &host);
+			}
+		}
+		make_pool(capacity * 16, (int) empty.filter.geometry.ncolumns,
+				  sides[0].filter.geometry.prefix_bits);
+		for (int i = 0; i < 2; i++)
+		{
+			side_fill(&sides[i], capacity, (uint64_t) i * npool / 2,
+					  npool / 2 + (uint64_t) i * npool / 2, false, &host);
+			CHECK_STATUS(cuckoo_merge_into(&sides[i].filter, &empty.filter,
+										   false, &host.host), CUCKOO_OK);
+			side_fill(&sides[i], capacity * 3 / 4, (uint64_t) i * npool / 2,
+					  npool / 2 + (uint64_t) i * npool / 2, false, &host);
+		}
+		WHERE("capacity %" PRIu64 ", entries %" PRIu64 " and %" PRIu64
+			  ", declared %" PRIu64, capacity, sides[0].filter.nentries,
+			  sides[1].filter.nentries, empty.filter.capacity);
+		check_union(&sides[0], &sides[1], false, &host);
+		check_union(&sides[1], &sides[0], true, &host);
+		for (int i = 0; i < 2; i++)
+			side_free(&sides[i], &host);
+		side_free(&empty, &host);
+		test_host_finish(&host);
+		free(pool);
+	}
+	printf("# %" PRIu64 " full, %" PRIu64 " built from keys\n", nfull,
+		   nways[BUILD_FROM_KEYS]);
+	CHECK(nfull > 0 && nways[BUILD_FROM_KEYS] > 0);
+}
+
 /* Seeds and columns that differ: refused, with nothing touched. */
 static void
 not_mergeable(void)
@@ -1129,6 +1184,7 @@ static const TestCase cases[] = {
 	{"large_merges", large_merges},
 	{"hot_list_into_table", hot_list_into_table},
 	{"too_coarse", too_coarse},
+	{"too_coarse_together", too_coarse_together},
 	{"not_mergeable", not_mergeable},
 	{"out_of_memory", out_of_memory},
 	{"overlap_of_tables", overlap_of_tables},
