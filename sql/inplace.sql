@@ -544,6 +544,16 @@ SELECT cf_count(f), cf_count(bigger), f @> 2 AS two, bigger @> -1 AS minus_one, 
 SELECT cf_add(f, -1)::text::cuckoofilter = cf_add(f, -1) AS text_form, cf_add(f, -1)::bytea::cuckoofilter = cf_add(f, -1) AS binary_form, cuckoofilter_send(cf_add(f, -1)) = cf_add(f, -1)::bytea AS sent, (SELECT count(*) FROM cf_check(cf_add(f, -1))) AS problems,
 	cf_resize(cf_add(f, -1)) = cf_add(f, -1) AS resized, cf_add(f, 1) | cf_add(f, -1) = cf_add(f, 1) | cf_add(f, -1)::text::cuckoofilter AS united, cf_cmp(cf_add(f, 1), cf_add(f, 1)) AS same FROM source;
 
+-- the same of the result of an aggregate that merges large filters when it must
+CREATE TABLE parts AS SELECT i, cf_add_all(cf_new(200000), ARRAY(SELECT generate_series(i * 60000 - 59999, i * 60000))) AS f FROM generate_series(1, 3) i;
+SELECT cf_contains_all(cf_union_agg(f)::text::cuckoofilter, v) AS text_form, cf_contains_all(cf_union_agg(f)::bytea::cuckoofilter, v) AS binary_form, cf_contains_all(cf_resize(cf_union_agg(f), 300000), v) AS resized,
+	cf_contains_all(cf_add(cf_union_agg(f), -1), v) AS added, count(*) AS rows FROM parts, (SELECT array_agg(i) AS v FROM generate_series(1, 180000) i OFFSET 0) s GROUP BY v;
+SELECT cf_union_agg(f)::text::cuckoofilter = (SELECT cf_union_agg(f) FROM parts) AS text_form FROM parts;
+SELECT cf_union_agg(f)::bytea::cuckoofilter = (SELECT cf_union_agg(f) FROM parts) AS binary_form FROM parts;
+SELECT cf_union_agg(f) = (SELECT cf_union_agg(f) FROM parts)::text::cuckoofilter AS equal FROM parts;
+SELECT cf_count(cf_resize(cf_union_agg(f), 300000)) = (SELECT cf_count(cf_union_agg(f)) FROM parts) AS resized, (SELECT count(*) FROM parts) AS parts FROM parts;
+SELECT cuckoofilter_hash(cf_union_agg(f)) = cuckoofilter_hash((SELECT cf_union_agg(f) FROM parts)) AS hashed FROM parts;
+
 --
 -- As the state of an aggregate and of a moving one
 --

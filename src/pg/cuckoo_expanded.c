@@ -421,13 +421,7 @@ struct varlena *
 cuckoo_flat(Datum datum)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
-	{
-		ExpandedCuckooFilter *const expanded =
-			(ExpandedCuckooFilter *) DatumGetEOHP(datum);
-
-		Assert(expanded->magic == ECF_MAGIC);
-		return cuckoo_filter_datum(&expanded->filter);
-	}
+		return cuckoo_filter_datum(&settled(DatumGetEOHP(datum))->filter);
 	return DatumGetCuckooFilterP(datum);
 }
 
