@@ -59,8 +59,6 @@ rows_of()
 {
 	if [ "$1" = core ]; then
 		core_rows
-	elif [ "$1" = inplace ]; then
-		inplace_rows
 	else
 		# what "the same" stands for may have no goal
 		awk -F' *[|] *' -v OFS='\t' '
@@ -98,18 +96,6 @@ core_rows()
 					missed[key] ? "**no**, missed by " missed[key] : "yes"
 			}
 		}' "$KEPT/core.out"
-}
-
-# inplace_rows
-#		Columns: server, question, of the one, of the other, ratio, spread, goal.
-inplace_rows()
-{
-	awk -F' *[|] *' -v OFS='\t' '
-		NF == 9 && $8 ~ /: (met|missed)$/ {
-			split($8, goal, ": ")
-			gsub(/\*/, "", $6)
-			print $3 ", PostgreSQL " $2, "<= " goal[1], $6 " (" $7 ")", goal[2] == "met" ? "yes" : "**no**"
-		}' "$KEPT/inplace.out"
 }
 
 write_table()
