@@ -817,13 +817,16 @@ prepare_insert(const Upkeep *upkeep)
 
 /*
  * execute
- *		Run one of the plans; returns the number of rows it changed.
+ *		Run one of the plans; returns the number of rows it changed: none if
+ *		a rule has made something else of it.
  */
 static uint64
 execute(SPIPlanPtr plan, Datum *values, int expected)
 {
 	const int	result = SPI_execute_plan(plan, values, NULL, false, 0);
 
+	if (result == SPI_OK_REWRITTEN)
+		return 0;
 	if (result != expected)
 		elog(ERROR, "SPI_execute_plan returned %s",
 			 SPI_result_code_string(result));
