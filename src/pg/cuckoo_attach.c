@@ -1497,7 +1497,9 @@ cf_drift(PG_FUNCTION_ARGS)
 	/*
 	 * The rows of each key against its filter, and how many entries one built
 	 * now would have.  It has the capacity that is declared, since crowded
-	 * filters hold fewer copies, but can be built of more.
+	 * filters hold fewer copies, but can be built of more.  The rows are probed
+	 * before they are grouped (OFFSET 0), or a sort would carry a filter with
+	 * each of them.
 	 */
 	appendStringInfo(&sql, "WITH counts AS (SELECT %spg_catalog.count(%s) AS n FROM %s AS s",
 					 group_sql(&attachment), value,
@@ -1508,29 +1510,31 @@ cf_drift(PG_FUNCTION_ARGS)
 								  " IS DISTINCT FROM NULL", " AND "),
 						 keys_sql(&attachment, "s", KEY_OF_SOURCE, "", ", "));
 	appendStringInfo(&sql,
-					 "), held AS (SELECT %s"
-					 "c.n AS nrows,"
-					 " pg_catalog.count(*) FILTER (WHERE %s"
-					 "%s(t.%s, %s) IS NOT TRUE) AS missing,"
-					 " %s(%s(%s, GREATEST('%s'::float8, c.n::float8), %s)) AS wanted"
+					 "), probed AS NOT MATERIALIZED (SELECT %sc.n, %s AS v,"
+					 " %s%s(t.%s, %s) IS NOT TRUE AS is_missing"
 					 " FROM counts AS c JOIN %s AS s ON %s"
-					 " LEFT JOIN %s%s AS t ON %s GROUP BY %s%sc.n",
-					 group_sql(&attachment),
+					 " LEFT JOIN %s%s AS t ON %s OFFSET 0",
+					 group_sql(&attachment), value,
 					 attachment.nvalues > 1 ? "" :
 					 psprintf("%s IS DISTINCT FROM NULL AND ", value),
 					 cuckoo_function_sql(function, "cf_contains"), column,
-					 value,
-					 cuckoo_function_sql(function, "cf_count"),
-					 cuckoo_function_sql(function, "cf_bag_agg"), value,
-					 cuckoo_float8_text(attachment.capacity),
-					 rate_sql(&attachment), cuckoo_relation_sql(source_oid),
+					 value, cuckoo_relation_sql(source_oid),
 					 match_sql(&attachment, &columns, "s", KEY_OF_SOURCE, "c",
 							   KEY_OF_GROUP),
 					 cuckoo_only_sql(target), cuckoo_relation_sql(target_oid),
 					 match_sql(&attachment, &columns, "t", KEY_OF_TARGET, "s",
-							   KEY_OF_SOURCE),
-					 keys_sql(&attachment, "s", KEY_OF_SOURCE, "", ", "),
-					 attachment.nkeys > 0 ? ", " : "");
+							   KEY_OF_SOURCE));
+	appendStringInfo(&sql,
+					 "), held AS (SELECT %sp.n AS nrows,"
+					 " pg_catalog.count(*) FILTER (WHERE p.is_missing) AS missing,"
+					 " %s(%s(p.v, GREATEST('%s'::float8, p.n::float8), %s)) AS wanted"
+					 " FROM probed AS p GROUP BY %sp.n",
+					 keys_sql(&attachment, "p", KEY_OF_GROUP, ", ", ""),
+					 cuckoo_function_sql(function, "cf_count"),
+					 cuckoo_function_sql(function, "cf_bag_agg"),
+					 cuckoo_float8_text(attachment.capacity),
+					 rate_sql(&attachment),
+					 keys_sql(&attachment, "p", KEY_OF_GROUP, ", ", ""));
 
 	/* and what the filters say of themselves */
 	appendStringInfo(&sql,
