@@ -393,7 +393,7 @@ faults_suites()
 {
 	local major title small TIME_LIMIT=7200
 	# shellcheck disable=SC2016
-	local mount='mount -t tmpfs -o size=4m,mode=0777 tmpfs "$0" && exec "$@"'
+	local mount='mount -t tmpfs -o size=1m,mode=0700,uid=$(id -u postgres) tmpfs "$0" && exec "$@"'
 
 	find_major major
 	srv_copy "$major"
