@@ -362,6 +362,30 @@ SELECT count(*), bool_and(cf_count(p.u) = cf_count(s.u)) AS same_counts, bool_an
 	bool_and((cf_info(p.n)).current_copies >= 2 AND cf_count(p.n) >= 2 * cf_count(p.u)) AS two_copies
 	FROM (SELECT -1 AS g, u, n FROM serial UNION ALL SELECT * FROM serial_group) s JOIN (SELECT -1 AS g, u, n FROM parallel UNION ALL SELECT * FROM parallel_group) p USING (g), (SELECT ARRAY(SELECT generate_series(1, 20000)) AS a) a;
 
+-- an aggregate of one's own without a final function: whoever looks at the state
+-- first sees all that is in it
+CREATE AGGREGATE unfinished(cuckoofilter) (SFUNC = cf_union_agg_transition, STYPE = cuckoofilter);
+SET work_mem = '1GB';
+CREATE TABLE finished AS SELECT cf_union_agg(f) AS f FROM large WHERE i <= 6;
+SELECT unfinished(f) = (SELECT f FROM finished) AS equal FROM large WHERE i <= 6;
+SELECT unfinished(f)::text = (SELECT f::text FROM finished) AS out FROM large WHERE i <= 6;
+SELECT unfinished(f)::bytea = (SELECT f::bytea FROM finished) AS bytes FROM large WHERE i <= 6;
+SELECT cuckoofilter_hash(unfinished(f)) = (SELECT cuckoofilter_hash(f) FROM finished) AS hash FROM large WHERE i <= 6;
+SELECT cf_count(cf_resize(unfinished(f), fpr => NULL, capacity => 1100000)) = (SELECT cf_count(f) FROM finished) AS resized FROM large WHERE i <= 6;
+SELECT cf_contains_all(unfinished(f), ARRAY(SELECT generate_series(40000, 309999))) AS contains FROM large WHERE i <= 6;
+SELECT cf_count(cf_add(unfinished(f), 0)) - (SELECT cf_count(f) FROM finished) AS added FROM large WHERE i <= 6;
+RESET work_mem;
+
+-- filters whose prefix is too short for the capacity they are declared for:
+-- full in any case, merged one after the other or many at a time
+CREATE TABLE coarse AS SELECT cf_union(cf_agg(v, 97000, 0.0156), cf_new(32 * 97000, 0.0156)) AS f FROM generate_series(0, 479999) v GROUP BY v / 96000;
+SELECT count(*), min(i.index_bits) AS index_bits, max(i.prefix_bits) AS prefix_bits, max(i.capacity) AS capacity FROM coarse, cf_info(f) i;
+SET work_mem = '64kB';
+SELECT try('SELECT cf_union_agg(f) FROM coarse'), try('SELECT cf_union_all_agg(f) FROM coarse');
+SET work_mem = '1GB';
+SELECT try('SELECT cf_union_agg(f) FROM coarse'), try('SELECT cf_union_all_agg(f) FROM coarse');
+RESET work_mem;
+
 -- the state in memory goes to where results go: materialized views, INSERT,
 -- UPDATE, CTEs, arrays, rows and further functions
 CREATE MATERIALIZED VIEW month AS SELECT g, cf_union_agg(f) AS f FROM daily GROUP BY g;
