@@ -9,6 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "core/cuckoo_keys.h"
 #include "core/cuckoo_merge.h"
 #include "core/cuckoo_window.h"
 #include "harness.h"
@@ -18,6 +19,9 @@
 #define NHASHES		24
 
 static uint64_t hashes[NHASHES];
+
+/* Merged by keys, all rounds together. */
+static uint64_t nbykeys;
 
 /*
  * The filters that are damaged: forms, widths of fingerprints, sizes.
@@ -238,6 +242,104 @@ resize(const CuckooFilter *filter, TestHost *host)
 	}
 }
 
+/* Keys as the source of a build. */
+typedef struct Keys
+{
+	uint64_t   *keys;
+	size_t		nkeys;
+	size_t		position;
+} Keys;
+
+static void
+keys_rewind(void *context)
+{
+	((Keys *) context)->position = 0;
+}
+
+static size_t
+keys_next(void *context, uint64_t *keys, size_t room)
+{
+	Keys	   *const source = context;
+	const size_t nleft = source->nkeys - source->position;
+	const size_t nnext = nleft < room ? nleft : room;
+
+	memcpy(keys, source->keys + source->position, nnext * sizeof(uint64_t));
+	source->position += nnext;
+	return nnext;
+}
+
+/*
+ * take_keys
+ *		The keys of one or two tables, in order, as the source of a build.
+ */
+static void
+take_keys(Keys *source, const CuckooFilter *a, const CuckooFilter *b,
+		  bool add_copies, TestHost *host)
+{
+	const CuckooFilter *const tables[2] = {a, b};
+	size_t		room = CUCKOO_MAX_COPIES;
+	uint64_t   *taken;
+	size_t		ntaken = 0;
+
+	for (int i = 0; i < 2; i++)
+	{
+		if (tables[i] != NULL)
+			room += CUCKOO_MAX_COPIES * (size_t) cuckoo_image_nslots(tables[i]);
+	}
+	taken = malloc(room * sizeof(uint64_t));
+	source->keys = malloc(room * sizeof(uint64_t));
+	CHECK(taken != NULL && source->keys != NULL);
+	for (int i = 0; i < 2; i++)
+	{
+		CuckooWalk	walk = {0};
+		size_t		n;
+
+		while (tables[i] != NULL &&
+			   (n = cuckoo_merge_next_keys(tables[i], &walk, add_copies,
+										   taken + ntaken, room - ntaken,
+										   &host->host)) > 0)
+			ntaken += n;
+	}
+	cuckoo_keys_sort(taken, source->keys, ntaken, false);
+	memcpy(taken, source->keys, ntaken * sizeof(uint64_t));
+	source->nkeys = cuckoo_keys_merge(source->keys, 0, taken, ntaken,
+									  add_copies ? a->max_copies : 1);
+	free(taken);
+}
+
+/*
+ * merge_keys
+ *		Two tables to one by way of keys: those of one added to the other, and
+ *		those of both built anew.
+ */
+static void
+merge_keys(const CuckooFilter *a, const CuckooFilter *b, bool add_copies,
+		   TestHost *host)
+{
+	Keys		keys;
+	const CuckooKeySource source = {keys_rewind, keys_next, &keys};
+	CuckooFilter merged;
+
+	if (!cuckoo_merge_by_keys(a, b))
+		return;
+	CHECK_STATUS(cuckoo_set_copy(a, &merged, &host->host), CUCKOO_OK);
+	cuckoo_merge_header(&merged, b);
+	take_keys(&keys, b, NULL, add_copies, host);
+	(void) cuckoo_merge_keys(&merged, &source, keys.nkeys, add_copies,
+							 &host->host);
+	check_result(&merged, host);
+	free(keys.keys);
+
+	merged = *a;
+	cuckoo_merge_header(&merged, b);
+	take_keys(&keys, a, b, add_copies, host);
+	if (cuckoo_build_table(&merged, &source, keys.nkeys,
+						   &host->host) == CUCKOO_OK)
+		check_result(&merged, host);
+	free(keys.keys);
+	nbykeys++;
+}
+
 /* Two filters to one, in all ways. */
 static void
 merge(const CuckooFilter *a, const CuckooFilter *b, TestHost *host)
@@ -252,6 +354,7 @@ merge(const CuckooFilter *a, const CuckooFilter *b, TestHost *host)
 		CHECK_STATUS(cuckoo_set_copy(a, &merged, &host->host), CUCKOO_OK);
 		(void) cuckoo_merge_into(&merged, b, add_copies == 1, &host->host);
 		check_result(&merged, host);
+		merge_keys(a, b, add_copies == 1, host);
 	}
 	if (cuckoo_merge_intersection(a, b, &common, &host->host) == CUCKOO_OK)
 		check_result(&common, host);
@@ -311,8 +414,10 @@ random_damage(void)
 		test_release(&sound, &host);
 		test_host_finish(&host);
 	}
-	printf("# %" PRIu64 " of %d were sound all the same\n", nsound, nrounds);
+	printf("# %" PRIu64 " of %d were sound all the same; %" PRIu64
+		   " merged by keys\n", nsound, nrounds, nbykeys);
 	CHECK(nsound < (uint64_t) nrounds / 2);
+	CHECK(nbykeys > 0);
 }
 
 /* Lists out of order, with hashes that come back further on. */
