@@ -319,6 +319,12 @@ SELECT n, bool_and(cf_count(x.u, v) = cf_count(fold.u, v) AND cf_count(x.a, v) =
 -- more than the capacity is refused by either way
 SELECT try('SELECT cf_union_agg(f) FROM (SELECT cf_agg(v + i * 60000, 100000) AS f FROM generate_series(1, 3) i, generate_series(1, 60000) v GROUP BY i) s');
 
+-- beyond the capacity, what is held depends on the largest table, not on the
+-- order or on memory
+CREATE TABLE beyond AS SELECT 1 AS i, cf_bag_agg(v % 49000, 98500, 0.001, 2) AS f FROM generate_series(1, 98000) v UNION ALL SELECT 2, cf_agg(v + 1000000, 98500, 0.001, 2) FROM generate_series(1, 55000) v;
+SELECT i, (cf_info(f)).index_bits FROM beyond ORDER BY i;
+SELECT cf_count(cf_union_agg(f ORDER BY i)) = n AS same, cf_count(cf_union_agg(f ORDER BY i DESC)) = n AS other_order, n > 98500 AS beyond FROM beyond, (SELECT cf_count(a.f | b.f) AS n FROM beyond a, beyond b WHERE a.i < b.i) s GROUP BY n;
+
 -- windows: the state goes on after it has been read, and no row's result
 -- changes afterwards
 CREATE TABLE running AS SELECT day, cf_union_agg(f) OVER w AS u, cf_union_all_agg(f) OVER w AS n, cf_union_agg(f) OVER (ORDER BY day ROWS 2 PRECEDING) AS last3, cf_union_all_agg(f) OVER (PARTITION BY g) AS whole, g

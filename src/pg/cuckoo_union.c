@@ -190,7 +190,6 @@ typedef struct CuckooPending
 	MemoryContext context;		/* of this, below the state's */
 	CuckooCollector collector;
 	bool		add_copies;
-	bool		has_own;		/* the entries of the state are in it, too */
 	uint64		nadded;			/* keys so far, equal ones counted */
 } CuckooPending;
 
@@ -218,7 +217,9 @@ pend(CuckooPending *pending, const CuckooFilter *filter)
  * cuckoo_union_settle
  *		Merge into a filter what is pending.
  *
- * If that is more than the filter has, both are built anew.
+ * If that is more than the filter has, both are built anew; but not if that
+ * might exceed the capacity: then the table at hand can be larger than any that
+ * would be built.
  */
 void
 cuckoo_union_settle(ExpandedCuckooFilter *expanded)
@@ -231,18 +232,19 @@ cuckoo_union_settle(ExpandedCuckooFilter *expanded)
 	CuckooKeySource source;
 	CuckooStatus status;
 	uint64		nkeys = cuckoo_collector_count(&pending->collector);
+	const bool	is_anew = filter->nentries <= nkeys &&
+		filter->nentries + nkeys <= filter->capacity;
 
-	if (!pending->has_own && filter->nentries <= nkeys)
+	if (is_anew)
 	{
 		pend(pending, filter);
-		pending->has_own = true;
 		nkeys = cuckoo_collector_count(&pending->collector);
 	}
 	if (!pending->add_copies && nkeys < pending->nadded)
 		filter->is_merged = true;
 
 	source = cuckoo_collector_source(&reader, &pending->collector);
-	if (pending->has_own)
+	if (is_anew)
 	{
 		CuckooFilter built = *filter;
 
@@ -288,7 +290,8 @@ pending_limit(FunctionCallInfo fcinfo, const ExpandedCuckooFilter *state)
  *		Let a filter be merged into a state together with others.
  *
  * Returns false if it had better be merged at once: if it is too large, or not
- * of the same parameters, or if the state fits the cache anyway.
+ * of the same parameters, or if the state fits the cache anyway; or if its
+ * table is the larger one, which the state then goes on with.
  */
 static bool
 merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
@@ -298,6 +301,7 @@ merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
 
 	if (!cuckoo_merge_by_keys(&state->filter, other) ||
 		state->filter.geometry.index_bits < CUCKOO_SUPERBLOCK_BITS ||
+		state->filter.geometry.index_bits < other->geometry.index_bits ||
 		other->nentries > limit / sizeof(uint64))
 		return false;
 
