@@ -21,6 +21,8 @@ REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$REPO/test/lib/core.sh"
 # shellcheck source=test/lib/matrix.sh
 . "$REPO/test/lib/matrix.sh"
+# shellcheck source=test/lib/smith.sh
+. "$REPO/test/lib/smith.sh"
 # shellcheck source=test/lib/package.sh
 . "$REPO/test/lib/package.sh"
 
@@ -29,6 +31,7 @@ usage()
 	cat <<TXT
 Usage: test/check.sh [--all] [--only SUITE[,SUITE...]] [--help]
        test/check.sh --fuzz[=SECONDS]
+       test/check.sh --smith[=SECONDS]
 
 Builds the extension with warnings as errors and runs its tests in throwaway
 servers.  Leaves nothing behind but installed packages.
@@ -48,6 +51,7 @@ servers.  Leaves nothing behind but installed packages.
                bits32 faults limits package
   --fuzz=SECS  instead of all these, fuzz the input functions and the core
                with libFuzzer, in new ways each time; 600 seconds if not given
+  --smith=SECS instead, let sqlsmith make up queries on tables with filters
 
 PG_MAJOR=N chooses the server of the plain tier, if it is installed or the
 distribution has it.
@@ -60,6 +64,14 @@ TXT
 ALL=no
 ONLY=
 FUZZ_SECONDS=
+SMITH_SECONDS=
+
+# seconds_of --OPTION=NUMBER
+seconds_of()
+{
+	[[ ${1#*=} =~ ^[1-9][0-9]*$ ]] || die "${1%%=*} needs a number of seconds"
+	printf '%s' "${1#*=}"
+}
 
 parse_arguments()
 {
@@ -73,10 +85,9 @@ parse_arguments()
 				;;
 			--only=*) ONLY=${1#--only=} ;;
 			--fuzz) FUZZ_SECONDS=600 ;;
-			--fuzz=*)
-				FUZZ_SECONDS=${1#--fuzz=}
-				[[ $FUZZ_SECONDS =~ ^[1-9][0-9]*$ ]] || die "--fuzz needs a number of seconds"
-				;;
+			--fuzz=*) FUZZ_SECONDS=$(seconds_of "$1") ;;
+			--smith) SMITH_SECONDS=600 ;;
+			--smith=*) SMITH_SECONDS=$(seconds_of "$1") ;;
 			-h|--help) usage; exit 0 ;;
 			*) usage >&2; exit 2 ;;
 		esac
@@ -161,6 +172,12 @@ main()
 	if [ -n "$FUZZ_SECONDS" ]; then
 		need_packages clang || die "clang could not be installed"
 		suite "fuzzing, $FUZZ_SECONDS s" run_fuzz "$FUZZ_SECONDS" "$major"
+		report
+		return
+	fi
+	if [ -n "$SMITH_SECONDS" ]; then
+		need_packages sqlsmith || die "sqlsmith could not be installed"
+		smith_suite "$SMITH_SECONDS" "$major"
 		report
 		return
 	fi

@@ -359,28 +359,41 @@ srv_instrument()
 	chmod 0755 "$bin/postgres"
 }
 
+# srv_build_sanitized
+#		Build with the sanitizers and install into the private copy.
+srv_build_sanitized()
+{
+	local flags='-fsanitize=address,undefined -fno-sanitize-recover=undefined -O1 -g'
+	local log=$SRV_ROOT$SRV_WORK/build.log status=0
+
+	SRV_MAKE=(with_llvm=no)
+	step "building with the address and undefined behaviour sanitizers"
+	if ! { srv_make "$log" all COPT="$flags" &&
+		srv_make "$log" install COPT="$flags" && srv_instrument; }; then
+		show "$log"
+		status=1
+	fi
+	SRV_MAKE=()
+	srv_own
+	return "$status"
+}
+
 # The extension built with the sanitizers, in the stock server.
 asan_suites()
 {
-	local major flags='-fsanitize=address,undefined -fno-sanitize-recover=undefined -O1 -g'
+	local major
 
 	find_major major
 	srv_copy "$major"
-	SRV_MAKE=(with_llvm=no)
-	step "building with the address and undefined behaviour sanitizers"
-	if ! { srv_make "$SRV_WORK/build.log" all COPT="$flags" &&
-		srv_make "$SRV_WORK/build.log" install COPT="$flags" && srv_instrument; }; then
-		show "$SRV_WORK/build.log"
+	if ! srv_build_sanitized; then
 		suite "sanitizers, build" false
 		return 0
 	fi
-	srv_own
 	suite "sanitizers, PostgreSQL $(srv_version), regression" run_regress
 	suite "sanitizers, PostgreSQL $(srv_version), isolation" run_isolation
 	TAP_ENV=(CUCKOO_TEST_MUTANTS=20000)
 	suite "sanitizers, PostgreSQL $(srv_version), hostile input" run_tap test/t/006_hostile_input.pl
 	TAP_ENV=()
-	SRV_MAKE=()
 	drop_temp "$SRV_ROOT$SRV_WORK"
 }
 

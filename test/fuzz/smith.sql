@@ -1,0 +1,55 @@
+--
+-- What sqlsmith makes its queries of: tables with filters of several families,
+-- and functions without polymorphic arguments, which it does not know how to
+-- call.  The role that it works as owns the tables and nothing else.
+--
+CREATE EXTENSION cuckoo_filter;
+CREATE ROLE smith LOGIN;
+GRANT CREATE ON SCHEMA public TO smith;
+ALTER ROLE smith SET statement_timeout = '3s';
+ALTER ROLE smith SET work_mem = '1MB';
+SET ROLE smith;
+
+CREATE TABLE visit (tenant int, visitor bigint, name text, paid numeric, seen timestamptz, tags text[], id uuid, span int4range, doc jsonb);
+INSERT INTO visit
+	SELECT i % 10, i % 700, 'name ' || i % 300, i / 4.0, '2024-02-29'::timestamptz + i * interval '1 min', ARRAY['a' || i % 5, NULL],
+		md5(i::text)::uuid, int4range(i, i + 9), jsonb_build_object('k', i % 50)
+	FROM generate_series(1, 2000) i;
+CREATE TABLE filters (tenant int PRIMARY KEY, visitors cuckoofilter, names cuckoofilter, ids cuckoofilter, docs cuckoofilter);
+INSERT INTO filters SELECT tenant, cf_agg(visitor, 5000), cf_agg(name), cf_agg(id, 400, 0.001), cf_agg(doc) FROM visit GROUP BY tenant;
+INSERT INTO filters VALUES (100, NULL, NULL, NULL, NULL), (101, cf_new(10), cf_new(1e6), cf_new(1, 0.5, 1), cf_new(1e8));
+CREATE TABLE large (id int, filter cuckoofilter);
+INSERT INTO large SELECT i, cf_agg(g + i, 100000, 0.001) FROM generate_series(1, 3) i, generate_series(1, 60000) g GROUP BY i;
+CREATE VIEW known AS SELECT v.visitor, f.tenant, f.visitors FROM visit v JOIN filters f ON f.visitors @> v.visitor;
+CREATE MATERIALIZED VIEW merged AS SELECT tenant % 3 AS part, cf_union_agg(visitors) AS filter FROM filters WHERE tenant < 100 GROUP BY 1;
+RESET ROLE;
+
+DO $$
+DECLARE
+	definition text;
+	type text;
+BEGIN
+	FOREACH type IN ARRAY ARRAY['int8', 'text', 'uuid', 'jsonb', 'numeric', 'timestamptz'] LOOP
+		FOREACH definition IN ARRAY ARRAY[
+			'FUNCTION w_new(%1$s) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS ''SELECT cf_add(cf_new(100), $1)''',
+			'FUNCTION w_add(cuckoofilter, %1$s) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS ''SELECT cf_add($1, $2)''',
+			'FUNCTION w_add_all(cuckoofilter, %1$s[]) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS ''SELECT cf_add_all($1, $2)''',
+			'FUNCTION w_add_thrice(f cuckoofilter, v %1$s) RETURNS cuckoofilter LANGUAGE plpgsql IMMUTABLE AS ''BEGIN FOR i IN 1..3 LOOP f := cf_add(f, v); END LOOP; RETURN f; END''',
+			'FUNCTION w_remove(cuckoofilter, %1$s) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS ''SELECT cf_remove($1, $2)''',
+			'FUNCTION w_contains(cuckoofilter, %1$s) RETURNS bool LANGUAGE sql IMMUTABLE AS ''SELECT $1 @> $2''',
+			'FUNCTION w_contains_any(cuckoofilter, %1$s[]) RETURNS bool LANGUAGE sql IMMUTABLE AS ''SELECT cf_contains_any($1, $2)''',
+			'FUNCTION w_contains_each(cuckoofilter, %1$s[]) RETURNS bool[] LANGUAGE sql IMMUTABLE AS ''SELECT cf_contains_each($1, $2)''',
+			'FUNCTION w_count(cuckoofilter, %1$s) RETURNS int LANGUAGE sql IMMUTABLE AS ''SELECT cf_count($1, $2)''',
+			'FUNCTION w_hash(%1$s) RETURNS int8 LANGUAGE sql IMMUTABLE AS ''SELECT cf_hash($1)''',
+			'AGGREGATE w_agg(%1$s) (SFUNC = cf_agg_transition, STYPE = internal, FINALFUNC = cf_agg_final, COMBINEFUNC = cf_agg_combine, SERIALFUNC = cf_agg_serialize, DESERIALFUNC = cf_agg_deserialize, PARALLEL = SAFE)',
+			'AGGREGATE w_bag_agg(%1$s) (SFUNC = cf_bag_agg_transition, STYPE = internal, FINALFUNC = cf_agg_final, COMBINEFUNC = cf_agg_combine, SERIALFUNC = cf_agg_serialize, DESERIALFUNC = cf_agg_deserialize, PARALLEL = SAFE)',
+			'OPERATOR @@> (LEFTARG = cuckoofilter, RIGHTARG = %1$s, FUNCTION = w_contains, RESTRICT = cf_contains_sel, JOIN = cf_contains_joinsel)']
+		LOOP
+			EXECUTE 'CREATE ' || format(definition, type);
+		END LOOP;
+	END LOOP;
+END $$;
+CREATE FUNCTION w_resize(cuckoofilter, int) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS 'SELECT cf_resize($1, $2 % 5000)';
+CREATE FUNCTION w_in(text) RETURNS cuckoofilter LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1::cuckoofilter; EXCEPTION WHEN OTHERS THEN RETURN cf_new(10); END';
+CREATE FUNCTION w_bytea(cuckoofilter) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS 'SELECT $1::bytea::cuckoofilter';
+ANALYZE;
