@@ -18,7 +18,7 @@
  * Assertions want to know of an image that is opened whether it is sound, if
  * that is soon said: probes open images, too.
  */
-#define ASSERT_CHECK_BYTES	(32 * 1024)
+#define ASSERT_CHECK_BYTES	(8 * 1024)
 
 /*
  * header_status
