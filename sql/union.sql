@@ -390,6 +390,7 @@ SET work_mem = '64kB';
 SELECT try('SELECT cf_union_agg(f) FROM coarse'), try('SELECT cf_union_all_agg(f) FROM coarse');
 SET work_mem = '1GB';
 SELECT try('SELECT cf_union_agg(f) FROM coarse'), try('SELECT cf_union_all_agg(f) FROM coarse');
+SELECT cf_union_agg(f) FROM coarse;
 RESET work_mem;
 
 -- the state in memory goes to where results go: materialized views, INSERT,

@@ -82,6 +82,8 @@ cuckoo_add_error(CuckooStatus status, const CuckooFilter *filter)
 							   cuckoo_set_load_factor(filter)),
 					 !filter->is_table ?
 					 errhint("Declare a larger capacity with cf_resize().") :
+					 filter->nentries < filter->capacity ?
+					 errhint("Its entries keep too few bits for a larger table, as those of the coarsest of merged filters do.  Build all of them with the larger capacity.") :
 					 largest > filter->capacity ?
 					 errhint("cf_resize() can raise the capacity to at most %llu, at a higher false positive rate; for more, build the filter again.",
 							 (unsigned long long) largest) :
