@@ -31,6 +31,7 @@ typedef struct CuckooAggState
 {
 	/* the arguments after the value, the defaults where they are NULL */
 	bool		isnull[NPARAMETERS];
+	bool		is_watched;		/* the files of the collector will be closed */
 	float8		capacity;
 	float8		fpr;
 	int32		max_copies;
@@ -122,8 +123,22 @@ start_collecting(FunctionCallInfo fcinfo, CuckooAggState *state,
 
 	cuckoo_collector_init(&state->collector, context,
 						  is_bag ? state->max_copies : 1, !is_window);
-	if (!is_window)
+}
+
+/*
+ * watch_files
+ *		See to it that files are closed at the end, once there are any.
+ *
+ * Not from the start: that would take memory for each of many small groups.
+ */
+static inline void
+watch_files(FunctionCallInfo fcinfo, CuckooAggState *state)
+{
+	if (unlikely(state->collector.sort != NULL) && !state->is_watched)
+	{
 		AggRegisterCallback(fcinfo, end_state, PointerGetDatum(state));
+		state->is_watched = true;
+	}
 }
 
 /*
@@ -218,6 +233,7 @@ transition(FunctionCallInfo fcinfo, bool is_bag)
 	cuckoo_collector_add(&state->collector,
 						 cuckoo_key_hash(key, PG_GETARG_DATUM(1),
 										 (uint64) state->seed));
+	watch_files(fcinfo, state);
 	PG_RETURN_POINTER(state);
 }
 
@@ -283,6 +299,7 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 	if (other->family != CUCKOO_FAMILY_NONE)
 		state->family = other->family;
 	cuckoo_collector_add_from(&state->collector, &other->collector);
+	watch_files(fcinfo, state);
 	PG_RETURN_POINTER(state);
 }
 
