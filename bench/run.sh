@@ -330,7 +330,7 @@ ask_upkeep()
 	upkeep_script spread $ntenants
 	upkeep_script one 1
 	for side in spread one; do
-		q -c "SELECT cf_attach('visit_$side', '{visitor}', 'tenant_$side', 'visitors', '{tenant}', 20000)" >/dev/null
+		q -c "SELECT cf_attach('visit_$side', '{visitor}', 'tenant_$side', 'visitors', '{tenant}', 200000)" >/dev/null
 	done
 	points upkeep 'clients, transactions per second without filters, with one of many, with one of all'
 	for nclients in 1 2 4 8; do
@@ -360,13 +360,13 @@ upkeep_script()
 
 # transactions SIDE NCLIENTS
 #		Adds transactions per second to TIMES[SIDE_NCLIENTS]; every run begins
-#		with filters of 10,000 values, so that none fills up.
+#		with filters of 10,000 values, and none fills up.
 transactions()
 {
 	local tps
 
 	q -c "TRUNCATE visit_$1" \
-		-c "UPDATE tenant_$1 SET visitors = t.f FROM (SELECT cf_agg(i, 20000, 0.01) AS f FROM generate_series(1, 10000) i) t" \
+		-c "UPDATE tenant_$1 SET visitors = t.f FROM (SELECT cf_agg(i, 200000, 0.01) AS f FROM generate_series(1, 10000) i) t" \
 		-c "VACUUM tenant_$1, visit_$1" -c CHECKPOINT
 	tps=$(srv_as pgbench -n -h "$SRV_WORK/run" -U postgres -M prepared -c "$2" -j 2 -T "$(sized 3 1)" -f "$1.sql" postgres 2>/dev/null </dev/null |
 		sed -n 's/^tps = \([0-9.]*\).*/\1/p')
