@@ -1,7 +1,8 @@
 --
 -- support: what the planner is told of a probe.  Facts and bounds rather than
 -- plans, since costs and plans differ between servers.  All tables are small
--- enough for ANALYZE to read them whole, so that every number is reproducible.
+-- enough for ANALYZE to read them whole, so that every number is reproducible;
+-- unless autovacuum came along, after which an index alone would do for some.
 --
 SET client_min_messages = warning;
 CREATE SCHEMA support;
@@ -12,7 +13,7 @@ SET max_parallel_workers_per_gather = 0;
 -- other row, s skewed (half the rows 1, a quarter 2, ..., 10,000 values once),
 -- as text and numeric, as a hash, and as a domain
 CREATE DOMAIN whole AS int;
-CREATE TABLE data AS SELECT i AS id, i % 2000 AS v, CASE WHEN i % 2 = 0 THEN i % 2000 END AS d,
+CREATE TABLE data WITH (autovacuum_enabled = off) AS SELECT i AS id, i % 2000 AS v, CASE WHEN i % 2 = 0 THEN i % 2000 END AS d,
 	CASE WHEN i <= 10000 THEN 1 WHEN i <= 15000 THEN 2 WHEN i <= 16000 THEN 3 ELSE i END AS s,
 	'v' || i % 2000 AS t, (i % 2000)::numeric AS n, cf_hash(i % 2000) AS h, (i % 2000)::whole AS w, ARRAY[i % 2000] AS a FROM generate_series(1, 20000) i;
 ALTER TABLE data ADD PRIMARY KEY (id);
@@ -20,7 +21,7 @@ CREATE INDEX ON data ((v * 3));
 ANALYZE data;
 
 -- filters that hold so many percent of the values of v
-CREATE TABLE filters (name text PRIMARY KEY, f cuckoofilter);
+CREATE TABLE filters (name text PRIMARY KEY, f cuckoofilter) WITH (autovacuum_enabled = off);
 INSERT INTO filters SELECT p || '%', (SELECT cf_agg(i) FROM generate_series(0, 1999) i WHERE i % (100 / p)::int = 0) FROM unnest('{0.1,1,10,100}'::numeric[]) p;
 INSERT INTO filters SELECT p || '% of id', (SELECT cf_agg(i) FROM generate_series(1, 20000) i WHERE i % (100 / p)::int = 0) FROM unnest('{0.1,1,10,100}'::numeric[]) p;
 INSERT INTO filters SELECT '10% text', cf_agg('v' || i) FROM generate_series(0, 1999, 10) i;
@@ -212,8 +213,8 @@ CREATE FUNCTION cost(clause text, source text DEFAULT 'data') RETURNS float8 LAN
 	SELECT ((support.plan('SELECT FROM ' || source || ' WHERE ' || clause)->>'Total Cost')::float8 - (support.plan('SELECT FROM ' || source)->>'Total Cost')::float8) /
 		(current_setting('cpu_operator_cost')::float8 * (SELECT reltuples FROM pg_class WHERE oid = source::regclass))
 $$;
-CREATE TABLE inlined AS SELECT i, cf_new(10) AS f FROM generate_series(1, 1000) i;
-CREATE TABLE out_of_line AS SELECT i, g.f FROM generate_series(1, 100) i, (SELECT cf_agg(i) AS f FROM generate_series(1, 5000) i) g;
+CREATE TABLE inlined WITH (autovacuum_enabled = off) AS SELECT i, cf_new(10) AS f FROM generate_series(1, 1000) i;
+CREATE TABLE out_of_line WITH (autovacuum_enabled = off) AS SELECT i, g.f FROM generate_series(1, 100) i, (SELECT cf_agg(i) AS f FROM generate_series(1, 5000) i) g;
 ANALYZE inlined, out_of_line;
 SELECT round(cost('cf_contains(cf_new(10), v)')) AS probe, round(cost('v <@ cf_new(10)')) AS operator, round(cost('cf_contains_hash(cf_new(10), h)')) AS hash, round(cost('cf_contains(cf_new(10), n)')) AS "numeric",
 	round(cost('cf_contains_any(cf_new(10), ARRAY[v, v])')) AS two, round(cost('cf_contains_all(cf_new(10), ARRAY[v, v, v])')) AS three, round(cost('cf_contains_any(cf_new(10), a)')) AS elements;
