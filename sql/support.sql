@@ -238,9 +238,9 @@ SELECT count(*) FROM generate_series(1, 10) i WHERE cf_contains((SELECT same_agg
 SELECT count(*) FROM generate_series(1, 10) i WHERE (SELECT same_agg(*) FROM generate_series(1, 3)) @> i;
 
 --
--- A constant that the server has compressed: its header tells enough.  And a
--- value whose collation nobody can tell: no estimate for it, but no error of
--- the planner, which may have to plan what is never reached
+-- A value that the server has compressed: none of it is left in a constant.  And
+-- one whose collation nobody can tell: no estimate for it, but no error of the
+-- planner, which may have to plan what is never reached
 --
 CREATE TABLE squeezed (f cuckoofilter);
 ALTER TABLE squeezed ALTER f SET STORAGE MAIN;

@@ -113,9 +113,8 @@ typedef struct FilterKnowledge
 {
 	double		nvalues;		/* different values in it */
 	double		fpr;
-	bool		has_header;
-	bool		has_image;		/* it can be probed */
-	CuckooFilter filter;		/* if has_header */
+	bool		is_open;
+	CuckooFilter filter;		/* if is_open */
 } FilterKnowledge;
 
 /*
@@ -188,41 +187,23 @@ probe_of_call(Probe *probe, ProbeKind kind, Oid funcid, List *args,
  * know_constant
  *		Open a filter that is there when the query is planned.
  *
- * One that is stored out of line, as a parameter can be, is not fetched for
- * this but for its header.
+ * It is in memory whole: the planner makes no Const of anything toasted.
  */
 static bool
 know_constant(const Const *constant, FilterKnowledge *knowledge)
 {
 	CuckooFilter *const filter = &knowledge->filter;
-	struct varlena *datum;
-	uint64		image_bytes;
+	const struct varlena *datum;
 
 	if (constant->constisnull)
 		return false;
 
-	datum = (struct varlena *) DatumGetPointer(constant->constvalue);
-	if (VARATT_IS_EXTERNAL_ONDISK(datum) || VARATT_IS_COMPRESSED(datum))
-	{
-		datum = PG_DETOAST_DATUM_SLICE(constant->constvalue, 0,
-									   CUCKOO_HEADER_BYTES);
-		if (VARSIZE_ANY_EXHDR(datum) != CUCKOO_HEADER_BYTES ||
-			cuckoo_image_open_header(filter, (uint8 *) VARDATA_ANY(datum),
-									 &image_bytes) != CUCKOO_OK)
-			return false;
-		knowledge->nvalues = (double) filter->nentries;
-	}
-	else
-	{
-		datum = PG_DETOAST_DATUM_PACKED(constant->constvalue);
-		if (cuckoo_image_open(filter, (uint8 *) VARDATA_ANY(datum),
-							  VARSIZE_ANY_EXHDR(datum)) != CUCKOO_OK)
-			return false;
-		knowledge->has_image = true;
-		knowledge->nvalues = cuckoo_set_estimate_values(filter);
-	}
-
-	knowledge->has_header = true;
+	datum = PG_DETOAST_DATUM_PACKED(constant->constvalue);
+	if (cuckoo_image_open(filter, (const uint8 *) VARDATA_ANY(datum),
+						  VARSIZE_ANY_EXHDR(datum)) != CUCKOO_OK)
+		return false;
+	knowledge->is_open = true;
+	knowledge->nvalues = cuckoo_set_estimate_values(filter);
 	knowledge->fpr = cuckoo_set_fpr(filter);
 	return true;
 }
@@ -408,7 +389,7 @@ probe_common_values(const Probe *probe, const FilterKnowledge *knowledge,
 
 	*passed = *all = 0;
 	*npassed = *nall = 0;
-	if (!knowledge->has_image ||
+	if (!knowledge->is_open ||
 		(probe->kind != PROBE_HASH && key == NULL) ||
 		!HeapTupleIsValid(variable->statsTuple) ||
 		!statistic_proc_security_check(variable, probe->funcid) ||
@@ -461,7 +442,7 @@ variable_selectivity(PlannerInfo *root, const Probe *probe,
 									  CurrentMemoryContext);
 
 		/* the executor will not like this */
-		if (knowledge->has_header && key != NULL &&
+		if (knowledge->is_open && key != NULL &&
 			knowledge->filter.family != CUCKOO_FAMILY_NONE &&
 			knowledge->filter.family != cuckoo_key_family(key))
 			return DEFAULT_CONTAINS_SEL;
