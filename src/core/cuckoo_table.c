@@ -41,13 +41,6 @@ typedef struct SearchNode
 
 #define NO_PARENT		UINT16_MAX
 
-/*
- * Up to so many nodes are looked through to see if a bucket is among them.
- * Most searches need no more, and end in less time than it takes to clear a
- * bit for each bucket.
- */
-#define UNMARKED_NODES	32
-
 #define MAX_BLOCK_BUCKETS	(CUCKOO_MAX_COLUMNS << CUCKOO_SUPERBLOCK_BITS)
 
 typedef struct Search
@@ -55,7 +48,6 @@ typedef struct Search
 	CuckooGeometry block;		/* the superblock as a table */
 	uint64_t	first_bucket;	/* of it in the whole table */
 	int			nnodes;
-	bool		is_marked;		/* have nodes their bits in the following? */
 	SearchNode	nodes[CUCKOO_MAX_SEARCH];
 	uint64_t	visited[MAX_BLOCK_BUCKETS / 64];	/* a bit for each bucket */
 } Search;
@@ -79,35 +71,7 @@ search_start(Search *search, const CuckooGeometry *geometry, uint64_t bucket)
 	nbuckets = cuckoo_geometry_nbuckets(&search->block);
 	search->first_bucket = bucket - (uint32_t) bucket % (uint32_t) nbuckets;
 	search->nnodes = 0;
-	search->is_marked = false;
-}
-
-/* Set the bit of a bucket.  Returns false if it was set. */
-static inline bool
-search_mark(Search *search, uint64_t bucket)
-{
-	uint64_t   *const word = &search->visited[bucket / 64];
-	const uint64_t bit = UINT64_C(1) << (bucket % 64);
-
-	if ((*word & bit) != 0)
-		return false;
-	*word |= bit;
-	return true;
-}
-
-/*
- * search_mark_nodes
- *		Set the bits of the buckets of all nodes.
- */
-static void
-search_mark_nodes(Search *search)
-{
-	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&search->block);
-
 	memset(search->visited, 0, (nbuckets + 63) / 64 * sizeof(uint64_t));
-	for (int i = 0; i < search->nnodes; i++)
-		search_mark(search, search->nodes[i].bucket);
-	search->is_marked = true;
 }
 
 /*
@@ -119,24 +83,14 @@ search_mark_nodes(Search *search)
 static inline bool
 search_visit(Search *search, uint64_t bucket, int parent, int slot)
 {
+	uint64_t   *const word = &search->visited[bucket / 64];
+	const uint64_t bit = UINT64_C(1) << (bucket % 64);
 	SearchNode *node;
 
 	CuckooAssert(bucket < cuckoo_geometry_nbuckets(&search->block));
-	if (search->nnodes < UNMARKED_NODES)
-	{
-		for (int i = 0; i < search->nnodes; i++)
-		{
-			if (search->nodes[i].bucket == bucket)
-				return false;
-		}
-	}
-	else
-	{
-		if (!search->is_marked)
-			search_mark_nodes(search);
-		if (!search_mark(search, bucket))
-			return false;
-	}
+	if ((*word & bit) != 0)
+		return false;
+	*word |= bit;
 
 	node = &search->nodes[search->nnodes++];
 	node->bucket = (uint16_t) bucket;
@@ -174,30 +128,23 @@ search_free_slot(Search *search, const CuckooFilter *filter,
 	for (int i = 0; i < search->nnodes; i++)
 	{
 		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
-		uint64_t	next[CUCKOO_BUCKET_SLOTS];
 
 		cuckoo_bucket_read(&filter->packing, table, search_bucket(search, i),
 						   fps);
 		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
 		{
 			const CuckooPlace place = {search->nodes[i].bucket, fps[slot]};
+			const CuckooPlace next =
+				cuckoo_table_alternate(&search->block, place);
 
-			next[slot] = cuckoo_table_alternate(&search->block, place).bucket;
-			cuckoo_prefetch(table +
-							cuckoo_table_bucket_byte(filter,
-													 search->first_bucket +
-													 next[slot]));
-		}
-		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
-		{
 			if (search->nnodes == CUCKOO_MAX_SEARCH)
 				return -1;
 			/* a bucket of a damaged table may have such slots and no room */
 			if (cuckoo_unlikely(!cuckoo_fp_is_used(fps[slot])))
 				continue;
-			if (search_visit(search, next[slot], i, slot) &&
+			if (search_visit(search, next.bucket, i, slot) &&
 				cuckoo_bucket_has_room(&filter->packing, table,
-									   search->first_bucket + next[slot]))
+									   search->first_bucket + next.bucket))
 				return search->nnodes - 1;
 		}
 	}
@@ -441,9 +388,6 @@ add(CuckooFilter *filter, CuckooAddress address, CuckooJournal *journal)
 	CuckooStatus status;
 
 	cuckoo_table_places(&filter->geometry, address, places);
-	for (int i = 0; i < 2; i++)
-		cuckoo_prefetch(table +
-						cuckoo_table_bucket_byte(filter, places[i].bucket));
 	if (cuckoo_places_contain(&filter->packing, table, places) &&
 		places_count(filter, places) >= filter->max_copies)
 		return CUCKOO_SATURATED;
