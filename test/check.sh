@@ -23,6 +23,8 @@ REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$REPO/test/lib/matrix.sh"
 # shellcheck source=test/lib/smith.sh
 . "$REPO/test/lib/smith.sh"
+# shellcheck source=test/lib/checkers.sh
+. "$REPO/test/lib/checkers.sh"
 # shellcheck source=test/lib/package.sh
 . "$REPO/test/lib/package.sh"
 
@@ -32,6 +34,7 @@ usage()
 Usage: test/check.sh [--all] [--only SUITE[,SUITE...]] [--help]
        test/check.sh --fuzz[=SECONDS]
        test/check.sh --smith[=SECONDS]
+       test/check.sh --coverage
 
 Builds the extension with warnings as errors and runs its tests in throwaway
 servers.  Leaves nothing behind but installed packages.
@@ -52,6 +55,8 @@ servers.  Leaves nothing behind but installed packages.
   --fuzz=SECS  instead of all these, fuzz the input functions and the core
                with libFuzzer, in new ways each time; 600 seconds if not given
   --smith=SECS instead, let sqlsmith make up queries on tables with filters
+  --coverage   instead, the core's and the server's tests in builds that count,
+               and what lines of the sources they reach
 
 PG_MAJOR=N chooses the server of the plain tier, if it is installed or the
 distribution has it.
@@ -65,6 +70,7 @@ ALL=no
 ONLY=
 FUZZ_SECONDS=
 SMITH_SECONDS=
+COVERAGE=no
 
 # seconds_of --OPTION=NUMBER
 seconds_of()
@@ -88,6 +94,7 @@ parse_arguments()
 			--fuzz=*) FUZZ_SECONDS=$(seconds_of "$1") ;;
 			--smith) SMITH_SECONDS=600 ;;
 			--smith=*) SMITH_SECONDS=$(seconds_of "$1") ;;
+			--coverage) COVERAGE=yes ;;
 			-h|--help) usage; exit 0 ;;
 			*) usage >&2; exit 2 ;;
 		esac
@@ -178,6 +185,11 @@ main()
 	if [ -n "$SMITH_SECONDS" ]; then
 		need_packages sqlsmith || die "sqlsmith could not be installed"
 		smith_suite "$SMITH_SECONDS" "$major"
+		report
+		return
+	fi
+	if [ "$COVERAGE" = yes ]; then
+		coverage_suites "$major"
 		report
 		return
 	fi

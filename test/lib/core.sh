@@ -35,7 +35,7 @@ core_check()
 		show "$log"
 		return 1
 	fi
-	rm -rf "$CORE_WORK/build-$label"
+	[ -n "${KEEP_BUILD:-}" ] || rm -rf "$CORE_WORK/build-$label"
 }
 
 # run_core COMPILER
