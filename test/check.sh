@@ -41,8 +41,10 @@ servers.  Leaves nothing behind but installed packages.
 
   (no option)  core unit tests (gcc, sanitizers, clang), then regression,
                isolation and TAP tests and the examples of the documents
-               in one server; under 20 minutes
-  --all        the same, and: the extension under the sanitizers; every
+               in one server, and regression with the core's assertions
+               on; under 20 minutes
+  --all        the same, and: the extension under the sanitizers, in a
+               server with assertions, and under valgrind; every
                PostgreSQL from 15 that Debian has, with gcc and clang;
                pg_upgrade and dumps between them; the core big-endian; core and
                extension 32-bit; faults again and again; the largest filters;
@@ -50,8 +52,8 @@ servers.  Leaves nothing behind but installed packages.
                cache folder (\${XDG_CACHE_HOME:-/var/cache}) and the Debian
                mirror, for the largest filters 6 GB of memory and 12 GB of disk
   --only LIST  only these suites: core sanitize clang regress isolation tap
-               documentation, and with --all also asan matrix upgrade endian
-               bits32 faults limits package
+               documentation asserts, and with --all also asan cassert
+               valgrind matrix upgrade endian bits32 faults limits package
   --fuzz=SECS  instead of all these, fuzz the input functions and the core
                with libFuzzer, in new ways each time; 600 seconds if not given
   --smith=SECS instead, let sqlsmith make up queries on tables with filters
@@ -199,7 +201,11 @@ main()
 	if wanted regress || wanted isolation || wanted tap || wanted documentation; then
 		server_suites "$major"
 	fi
+	if wanted asserts; then
+		suite "PostgreSQL $major, regression with the core's assertions" run_asserts "$major"
+	fi
 	if [ "$ALL" = yes ]; then
+		checker_suites "$major"
 		all_suites
 	fi
 	report
