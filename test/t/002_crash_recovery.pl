@@ -121,7 +121,7 @@ for my $round (1 .. $rounds)
 	{
 		# One backend is killed, the server restarts by itself.
 		my $pid = $node->safe_psql('postgres',
-			q{SELECT pid FROM pg_stat_activity WHERE query LIKE 'CALL work%' LIMIT 1});
+			q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY query LIKE 'CALL work%' DESC LIMIT 1});
 		like($pid, qr/^[0-9]+$/, "round $round: a client is at work") or BAIL_OUT($err);
 		kill 'KILL', $pid;
 		IPC::Run::finish($load);
