@@ -221,9 +221,8 @@ cuckoo_keys_merge(uint64_t *keys, size_t nkeys,
 	}
 	for (; nmore > 0; nmore--)
 		tail_put(&tail, more[nmore - 1]);
-	for (; nkeys > 0 && tail.nequal > 0 && keys[nkeys - 1] == tail.last; nkeys--)
-		tail_put(&tail, keys[nkeys - 1]);
 
+	/* of equal keys, those of the array itself came first: the rest differ */
 	nmerged = end - tail.begin;
 	memmove(keys + nkeys, keys + tail.begin, nmerged * sizeof(uint64_t));
 	return nkeys + nmerged;
