@@ -856,9 +856,11 @@ apply_changes(Upkeep *upkeep, const Tenant *tenant, const ChangesHeader *header)
 	SET_VARSIZE(changes, bytes);
 	memcpy(to, header, sizeof(*header));
 	to += sizeof(*header);
-	memcpy(to, tenant->removed.hashes, header->nremoved * sizeof(uint64));
+	if (header->nremoved > 0)
+		memcpy(to, tenant->removed.hashes, header->nremoved * sizeof(uint64));
 	to += header->nremoved * sizeof(uint64);
-	memcpy(to, tenant->added.hashes, header->nadded * sizeof(uint64));
+	if (header->nadded > 0)
+		memcpy(to, tenant->added.hashes, header->nadded * sizeof(uint64));
 
 	memcpy(values, tenant->keys, attachment->nkeys * sizeof(Datum));
 	values[attachment->nkeys] = PointerGetDatum(changes);
