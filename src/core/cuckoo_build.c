@@ -480,30 +480,34 @@ cuckoo_build(CuckooFilter *filter,
 	return build_list(filter, source, nkeys, host);
 }
 
-/* An array as a source. */
-typedef struct ArraySource
-{
-	const uint64_t *keys;
-	size_t		nkeys;
-	size_t		position;
-} ArraySource;
-
 static void
 array_rewind(void *context)
 {
-	((ArraySource *) context)->position = 0;
+	((CuckooKeyArray *) context)->position = 0;
 }
 
 static size_t
 array_next(void *context, uint64_t *keys, size_t room)
 {
-	ArraySource *const array = context;
+	CuckooKeyArray *const array = context;
 	const size_t nleft = array->nkeys - array->position;
 	const size_t nnext = nleft < room ? nleft : room;
 
 	memcpy(keys, array->keys + array->position, nnext * sizeof(uint64_t));
 	array->position += nnext;
 	return nnext;
+}
+
+/*
+ * cuckoo_key_array_source
+ *		An array of build keys as a source.
+ */
+CuckooKeySource
+cuckoo_key_array_source(CuckooKeyArray *array)
+{
+	const CuckooKeySource source = {array_rewind, array_next, array};
+
+	return source;
 }
 
 /*
@@ -514,8 +518,8 @@ CuckooStatus
 cuckoo_build_array(CuckooFilter *filter, const CuckooParameters *parameters,
 				 const uint64_t *keys, size_t nkeys, const CuckooHost *host)
 {
-	ArraySource array = {keys, nkeys, 0};
-	const CuckooKeySource source = {array_rewind, array_next, &array};
+	CuckooKeyArray array = {keys, nkeys, 0};
+	const CuckooKeySource source = cuckoo_key_array_source(&array);
 
 	return cuckoo_build(filter, parameters, &source, nkeys, host);
 }

@@ -45,6 +45,16 @@ typedef struct CuckooKeySource
 	void	   *context;
 } CuckooKeySource;
 
+/* An array of keys, and it as a source. */
+typedef struct CuckooKeyArray
+{
+	const uint64_t *keys;
+	size_t		nkeys;
+	size_t		position;		/* of the next one to give */
+} CuckooKeyArray;
+
+extern CuckooKeySource cuckoo_key_array_source(CuckooKeyArray *array);
+
 extern CuckooStatus cuckoo_build(CuckooFilter *filter,
 								 const CuckooParameters *parameters,
 								 const CuckooKeySource *source,

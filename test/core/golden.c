@@ -16,15 +16,6 @@ golden_hash(uint64_t i, uint64_t seed)
 	return cuckoo_hash(key, sizeof(key), seed);
 }
 
-static int
-compare_keys(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *) a;
-	const uint64_t y = *(const uint64_t *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void
 build(CuckooFilter *filter, const CuckooParameters *parameters,
 	  uint64_t first, uint64_t count, TestHost *host)
@@ -34,7 +25,7 @@ build(CuckooFilter *filter, const CuckooParameters *parameters,
 	CHECK(keys != NULL);
 	for (uint64_t i = 0; i < count; i++)
 		keys[i] = cuckoo_build_key(golden_hash(first + i, parameters->seed));
-	qsort(keys, (size_t) count, sizeof(keys[0]), compare_keys);
+	test_sort_keys(keys, (size_t) count);
 	CHECK_STATUS(cuckoo_build_array(filter, parameters, keys, (size_t) count,
 								  &host->host), CUCKOO_OK);
 	free(keys);

@@ -427,3 +427,102 @@ test_check_filter(CuckooFilter *filter)
 	CHECK_EQUAL(header_bytes, filter->image_bytes);
 	free(bytes);
 }
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *) a;
+	const uint64_t y = *(const uint64_t *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+void
+test_sort_keys(uint64_t *keys, size_t nkeys)
+{
+	qsort(keys, nkeys, sizeof(keys[0]), compare_keys);
+}
+
+size_t
+test_limit_equal(uint64_t *keys, size_t nkeys, int max_equal)
+{
+	size_t		nkept = 0;
+
+	for (size_t i = 0; i < nkeys; i++)
+	{
+		if (nkept < (size_t) max_equal ||
+			keys[nkept - (size_t) max_equal] != keys[i])
+			keys[nkept++] = keys[i];
+	}
+	return nkept;
+}
+
+/*
+ * take_keys
+ *		Append the keys of a table, which may be damaged, to an array.
+ *
+ * In pieces of all sizes.  Returns how many there are in the array then.
+ */
+static size_t
+take_keys(uint64_t *keys, size_t ntaken, const CuckooFilter *table,
+		  bool add_copies, TestHost *host)
+{
+	CuckooWalk	walk = {0};
+	size_t		room = CUCKOO_MAX_COPIES;
+	size_t		nkeys;
+
+	while ((nkeys = cuckoo_merge_next_keys(table, &walk, add_copies,
+										   keys + ntaken, room,
+										   &host->host)) > 0)
+	{
+		CHECK(nkeys <= room);
+		ntaken += nkeys;
+		room = CUCKOO_MAX_COPIES + (room + 1) % 20;
+	}
+	return ntaken;
+}
+
+CuckooStatus
+test_unite_by_keys(CuckooFilter *filter, const CuckooFilter *other,
+				   bool add_copies, bool build_anew, TestHost *host)
+{
+	/* a value of a damaged table gives more keys than it has slots */
+	const size_t room = CUCKOO_MAX_COPIES *
+		(size_t) (cuckoo_image_nslots(filter) + cuckoo_image_nslots(other) +
+				  20);
+	uint64_t   *const keys = malloc(room * sizeof(keys[0]));
+	CuckooKeyArray array = {keys, 0, 0};
+	const CuckooKeySource source = cuckoo_key_array_source(&array);
+	size_t		ntaken;
+	CuckooStatus status;
+
+	CHECK(keys != NULL);
+	ntaken = take_keys(keys, 0, other, add_copies, host);
+	CHECK(other->is_doubtful || ntaken == other->nentries);
+	if (build_anew)
+		ntaken = take_keys(keys, ntaken, filter, add_copies, host);
+	test_sort_keys(keys, ntaken);
+	array.nkeys = test_limit_equal(keys, ntaken,
+								   add_copies ? filter->max_copies : 1);
+	cuckoo_merge_header(filter, other);
+	if (!add_copies && array.nkeys < ntaken)
+		filter->is_merged = true;
+
+	if (!build_anew)
+		status = cuckoo_merge_keys(filter, &source, array.nkeys, add_copies,
+								   &host->host);
+	else
+	{
+		CuckooFilter built = *filter;
+
+		status = cuckoo_build_table(&built, &source, array.nkeys,
+									&host->host);
+		if (status == CUCKOO_OK)
+		{
+			cuckoo_set_release(filter, &host->host);
+			*filter = built;
+		}
+	}
+	free(keys);
+	return status;
+}

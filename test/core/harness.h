@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cuckoo_build.h"
+#include "core/cuckoo_merge.h"
 
 #define TEST_DEFAULT_SEED	UINT64_C(20240229)
 
@@ -118,6 +118,31 @@ typedef struct TestHost
 
 extern void test_host_init(TestHost *host);
 extern void test_host_finish(TestHost *host);
+
+static inline int
+test_min(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static inline int
+test_max(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+/* Sort keys; and of sorted ones leave at most so many equal, and say how many. */
+extern void test_sort_keys(uint64_t *keys, size_t nkeys);
+extern size_t test_limit_equal(uint64_t *keys, size_t nkeys, int max_equal);
+
+/*
+ * The union of two tables as the aggregates make it of many: by adding keys to
+ * one of them, or by building a table of the keys of both.
+ */
+extern CuckooStatus test_unite_by_keys(CuckooFilter *filter,
+									   const CuckooFilter *other,
+									   bool add_copies, bool build_anew,
+									   TestHost *host);
 
 /* A rate as the core takes it. */
 extern uint64_t test_rate(double rate);

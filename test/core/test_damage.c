@@ -9,8 +9,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/cuckoo_keys.h"
-#include "core/cuckoo_merge.h"
 #include "core/cuckoo_window.h"
 #include "harness.h"
 #include "reference.h"
@@ -242,71 +240,6 @@ resize(const CuckooFilter *filter, TestHost *host)
 	}
 }
 
-/* Keys as the source of a build. */
-typedef struct Keys
-{
-	uint64_t   *keys;
-	size_t		nkeys;
-	size_t		position;
-} Keys;
-
-static void
-keys_rewind(void *context)
-{
-	((Keys *) context)->position = 0;
-}
-
-static size_t
-keys_next(void *context, uint64_t *keys, size_t room)
-{
-	Keys	   *const source = context;
-	const size_t nleft = source->nkeys - source->position;
-	const size_t nnext = nleft < room ? nleft : room;
-
-	memcpy(keys, source->keys + source->position, nnext * sizeof(uint64_t));
-	source->position += nnext;
-	return nnext;
-}
-
-/*
- * take_keys
- *		The keys of one or two tables, in order, as the source of a build.
- */
-static void
-take_keys(Keys *source, const CuckooFilter *a, const CuckooFilter *b,
-		  bool add_copies, TestHost *host)
-{
-	const CuckooFilter *const tables[2] = {a, b};
-	size_t		room = CUCKOO_MAX_COPIES;
-	uint64_t   *taken;
-	size_t		ntaken = 0;
-
-	for (int i = 0; i < 2; i++)
-	{
-		if (tables[i] != NULL)
-			room += CUCKOO_MAX_COPIES * (size_t) cuckoo_image_nslots(tables[i]);
-	}
-	taken = malloc(room * sizeof(uint64_t));
-	source->keys = malloc(room * sizeof(uint64_t));
-	CHECK(taken != NULL && source->keys != NULL);
-	for (int i = 0; i < 2; i++)
-	{
-		CuckooWalk	walk = {0};
-		size_t		n;
-
-		while (tables[i] != NULL &&
-			   (n = cuckoo_merge_next_keys(tables[i], &walk, add_copies,
-										   taken + ntaken, room - ntaken,
-										   &host->host)) > 0)
-			ntaken += n;
-	}
-	cuckoo_keys_sort(taken, source->keys, ntaken, false);
-	memcpy(taken, source->keys, ntaken * sizeof(uint64_t));
-	source->nkeys = cuckoo_keys_merge(source->keys, 0, taken, ntaken,
-									  add_copies ? a->max_copies : 1);
-	free(taken);
-}
-
 /*
  * merge_keys
  *		Two tables to one by way of keys: those of one added to the other, and
@@ -316,27 +249,17 @@ static void
 merge_keys(const CuckooFilter *a, const CuckooFilter *b, bool add_copies,
 		   TestHost *host)
 {
-	Keys		keys;
-	const CuckooKeySource source = {keys_rewind, keys_next, &keys};
-	CuckooFilter merged;
-
 	if (!cuckoo_merge_by_keys(a, b))
 		return;
-	CHECK_STATUS(cuckoo_set_copy(a, &merged, &host->host), CUCKOO_OK);
-	cuckoo_merge_header(&merged, b);
-	take_keys(&keys, b, NULL, add_copies, host);
-	(void) cuckoo_merge_keys(&merged, &source, keys.nkeys, add_copies,
-							 &host->host);
-	check_result(&merged, host);
-	free(keys.keys);
+	for (int build_anew = 0; build_anew < 2; build_anew++)
+	{
+		CuckooFilter merged;
 
-	merged = *a;
-	cuckoo_merge_header(&merged, b);
-	take_keys(&keys, a, b, add_copies, host);
-	if (cuckoo_build_table(&merged, &source, keys.nkeys,
-						   &host->host) == CUCKOO_OK)
+		CHECK_STATUS(cuckoo_set_copy(a, &merged, &host->host), CUCKOO_OK);
+		(void) test_unite_by_keys(&merged, b, add_copies, build_anew != 0,
+								  host);
 		check_result(&merged, host);
-	free(keys.keys);
+	}
 	nbykeys++;
 }
 

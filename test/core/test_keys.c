@@ -68,15 +68,6 @@ choose_keys(uint64_t *keys, size_t nkeys, Shape shape, bool one_part)
 	}
 }
 
-static int
-compare_keys(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *) a;
-	const uint64_t y = *(const uint64_t *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* An array of exactly that size, so that a sanitizer sees what goes beyond. */
 static uint64_t *
 new_keys(size_t nkeys)
@@ -116,7 +107,7 @@ sort_any_keys(void)
 					  nkeys, shape, one_part, 0);
 				choose_keys(keys, nkeys, (Shape) shape, one_part != 0);
 				memcpy(expected, keys, nkeys * sizeof(uint64_t));
-				qsort(expected, nkeys, sizeof(uint64_t), compare_keys);
+				test_sort_keys(expected, nkeys);
 				cuckoo_keys_sort(keys, sorted, nkeys, one_part != 0);
 				CHECK(memcmp(sorted, expected,
 							 nkeys * sizeof(uint64_t)) == 0);
@@ -124,21 +115,6 @@ sort_any_keys(void)
 				free(sorted);
 				free(expected);
 			}
-}
-
-/* Drop what there is more than max_equal times of sorted keys. */
-static size_t
-drop_equal(uint64_t *keys, size_t nkeys, int max_equal)
-{
-	size_t		nkept = 0;
-
-	for (size_t i = 0; i < nkeys; i++)
-	{
-		if (nkept < (size_t) max_equal ||
-			keys[nkept - (size_t) max_equal] != keys[i])
-			keys[nkept++] = keys[i];
-	}
-	return nkept;
 }
 
 /* What sorting both together and dropping gives. */
@@ -161,15 +137,15 @@ merge_any_keys(void)
 			  round, shape, max_equal, 0);
 		choose_keys(all, nkeys + nmore, shape, false);
 		memcpy(more, all + nkeys, nmore * sizeof(uint64_t));
-		qsort(all, nkeys, sizeof(uint64_t), compare_keys);
-		nkeys = drop_equal(all, nkeys, max_equal);
-		qsort(more, nmore, sizeof(uint64_t), compare_keys);
+		test_sort_keys(all, nkeys);
+		nkeys = test_limit_equal(all, nkeys, max_equal);
+		test_sort_keys(more, nmore);
 
 		keys = new_keys(nkeys + nmore);
 		memcpy(keys, all, nkeys * sizeof(uint64_t));
 		memcpy(all + nkeys, more, nmore * sizeof(uint64_t));
-		qsort(all, nkeys + nmore, sizeof(uint64_t), compare_keys);
-		nexpected = drop_equal(all, nkeys + nmore, max_equal);
+		test_sort_keys(all, nkeys + nmore);
+		nexpected = test_limit_equal(all, nkeys + nmore, max_equal);
 
 		CHECK_EQUAL(cuckoo_keys_merge(keys, nkeys, more, nmore, max_equal),
 					nexpected);

@@ -7,7 +7,6 @@
  */
 #include <math.h>
 
-#include "core/cuckoo_merge.h"
 #include "harness.h"
 #include "reference.h"
 
@@ -46,22 +45,10 @@ static uint64_t nfull;
 static uint64_t ncoarse;
 static uint64_t ncolliding;
 
-static int
-min_int(int a, int b)
-{
-	return a < b ? a : b;
-}
-
-static int
-max_int(int a, int b)
-{
-	return a > b ? a : b;
-}
-
 static void
 bag_put(RefBag *bag, uint64_t key, int ncopies, int limit)
 {
-	ref_bag_set(bag, key, min_int(limit, ref_bag_count(bag, key) + ncopies));
+	ref_bag_set(bag, key, test_min(limit, ref_bag_count(bag, key) + ncopies));
 }
 
 /*
@@ -277,7 +264,7 @@ make_sides(Side *a, Side *b, uint64_t capacity, TestHost *host)
 	CHECK_EQUAL(a->filter.geometry.ncolumns, b->filter.geometry.ncolumns);
 
 	make_pool(16 + capacity, (int) a->filter.geometry.ncolumns,
-			  min_int(a->filter.geometry.prefix_bits,
+			  test_min(a->filter.geometry.prefix_bits,
 					  b->filter.geometry.prefix_bits));
 	/* a from the front, b from the end, and something in between from both */
 	middle = npool / 3;
@@ -302,13 +289,13 @@ check_header(const CuckooFilter *result, const Side *a, const Side *b)
 {
 	const CuckooFilter *const x = &a->filter;
 	const CuckooFilter *const y = &b->filter;
-	const int	max_copies = min_int(x->max_copies, y->max_copies);
+	const int	max_copies = test_min(x->max_copies, y->max_copies);
 
 	CHECK_EQUAL(result->geometry.ncolumns, x->geometry.ncolumns);
 	CHECK_EQUAL(result->geometry.prefix_bits,
-				min_int(x->geometry.prefix_bits, y->geometry.prefix_bits));
+				test_min(x->geometry.prefix_bits, y->geometry.prefix_bits));
 	CHECK_EQUAL(result->declared_copies,
-				min_int(x->declared_copies, y->declared_copies));
+				test_min(x->declared_copies, y->declared_copies));
 	CHECK(result->max_copies == max_copies ||
 		  (result->max_copies < max_copies && result->max_copies >= 2 &&
 		   result->is_table));
@@ -328,7 +315,7 @@ static bool
 expect_union(const Side *a, const Side *b, bool add_copies, RefBag *bag)
 {
 	const bool	by_class = a->filter.is_table || b->filter.is_table;
-	const int	P = by_class ? min_int(a->filter.geometry.prefix_bits,
+	const int	P = by_class ? test_min(a->filter.geometry.prefix_bits,
 									   b->filter.geometry.prefix_bits) : 0;
 	RefBag		x;
 	RefBag		y;
@@ -345,7 +332,7 @@ expect_union(const Side *a, const Side *b, bool add_copies, RefBag *bag)
 		have_common |= ny > 0;
 		if (nx > 0)
 			ref_bag_set(bag, x.keys[i], add_copies ? nx + ny :
-						max_int(nx, ny));
+						test_max(nx, ny));
 	}
 	for (size_t i = 0; i < y.nslots; i++)
 	{
@@ -367,7 +354,7 @@ check_refusal(CuckooStatus status, const Side *a, const Side *b,
 {
 	const CuckooGeometry *const x = &a->filter.geometry;
 	const CuckooGeometry *const y = &b->filter.geometry;
-	const int	P = min_int(x->prefix_bits, y->prefix_bits);
+	const int	P = test_min(x->prefix_bits, y->prefix_bits);
 	const uint64_t capacity = a->filter.capacity > b->filter.capacity ?
 		a->filter.capacity : b->filter.capacity;
 
@@ -444,110 +431,6 @@ typedef enum Way
 
 static uint64_t nways[NWAYS];
 
-/* Keys of tables, as a source. */
-typedef struct Keys
-{
-	uint64_t   *keys;
-	uint64_t	nkeys;
-	uint64_t	position;
-} Keys;
-
-static void
-keys_rewind(void *context)
-{
-	((Keys *) context)->position = 0;
-}
-
-static size_t
-keys_next(void *context, uint64_t *keys, size_t room)
-{
-	Keys	   *const source = context;
-	size_t		nkeys = 0;
-
-	while (nkeys < room && source->position < source->nkeys)
-		keys[nkeys++] = source->keys[source->position++];
-	return nkeys;
-}
-
-static int
-compare_keys(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *) a;
-	const uint64_t y = *(const uint64_t *) b;
-
-	return (x > y) - (x < y);
-}
-
-static void
-keys_take(Keys *source, const CuckooFilter *table, bool add_copies,
-		  TestHost *host)
-{
-	const size_t room = CUCKOO_MAX_COPIES + (size_t) test_random_below(20);
-	uint64_t	keys[CUCKOO_MAX_COPIES + 20];
-	CuckooWalk	walk = {0};
-	uint64_t	ntaken = 0;
-	size_t		nkeys;
-
-	while ((nkeys = cuckoo_merge_next_keys(table, &walk, add_copies, keys,
-										   room, &host->host)) > 0)
-	{
-		CHECK(nkeys <= room);
-		memcpy(source->keys + source->nkeys, keys, nkeys * sizeof(uint64_t));
-		source->nkeys += nkeys;
-		ntaken += nkeys;
-	}
-	CHECK_EQUAL(ntaken, table->nentries);
-}
-
-/*
- * unite_by_keys
- *		Unite two tables in one of the ways that go by keys.
- */
-static CuckooStatus
-unite_by_keys(CuckooFilter *filter, const CuckooFilter *other, bool add_copies,
-			  Way way, TestHost *host)
-{
-	const uint64_t nall = filter->nentries + other->nentries;
-	const int	max_equal = add_copies ? filter->max_copies : 1;
-	Keys		taken = {malloc((nall + 1) * sizeof(uint64_t)), 0, 0};
-	const CuckooKeySource source = {keys_rewind, keys_next, &taken};
-	uint64_t	nkept = 0;
-	CuckooStatus status;
-
-	CHECK(taken.keys != NULL);
-	keys_take(&taken, other, add_copies, host);
-	if (way == BUILD_FROM_KEYS)
-		keys_take(&taken, filter, add_copies, host);
-	qsort(taken.keys, taken.nkeys, sizeof(uint64_t), compare_keys);
-	for (uint64_t i = 0; i < taken.nkeys; i++)
-	{
-		if (nkept < (uint64_t) max_equal ||
-			taken.keys[nkept - (uint64_t) max_equal] != taken.keys[i])
-			taken.keys[nkept++] = taken.keys[i];
-	}
-	cuckoo_merge_header(filter, other);
-	if (!add_copies && nkept < taken.nkeys)
-		filter->is_merged = true;
-	taken.nkeys = nkept;
-
-	if (way == MERGE_KEYS)
-		status = cuckoo_merge_keys(filter, &source, nkept, add_copies,
-								   &host->host);
-	else
-	{
-		CuckooFilter built = *filter;
-
-		status = cuckoo_build_table(&built, &source, nkept, &host->host);
-		if (status == CUCKOO_OK)
-		{
-			cuckoo_set_release(filter, &host->host);
-			*filter = built;
-		}
-	}
-	free(taken.keys);
-	return status;
-}
-
 static void
 check_union_by(const Side *a, const Side *b, bool add_copies, Way way,
 			   TestHost *host)
@@ -566,7 +449,8 @@ check_union_by(const Side *a, const Side *b, bool add_copies, Way way,
 		status = cuckoo_merge_into(&result, &b->filter, add_copies,
 								   &host->host);
 	else
-		status = unite_by_keys(&result, &b->filter, add_copies, way, host);
+		status = test_unite_by_keys(&result, &b->filter, add_copies,
+									way == BUILD_FROM_KEYS, host);
 	nops++;
 	nways[way]++;
 	test_snapshot_check(&snapshot, &b->filter);
@@ -575,7 +459,7 @@ check_union_by(const Side *a, const Side *b, bool add_copies, Way way,
 
 	if (status != CUCKOO_OK)
 	{
-		const int	max_copies = min_int(a->filter.max_copies,
+		const int	max_copies = test_min(a->filter.max_copies,
 										 b->filter.max_copies);
 
 		bag_fold(&expected, 0, 0, max_copies);
@@ -595,7 +479,7 @@ check_union_by(const Side *a, const Side *b, bool add_copies, Way way,
 
 		/* two lists: what is in both is decided by hash, then comes the form */
 		if (!by_class)
-			bag_fold(&expected, 0, 0, min_int(a->filter.max_copies,
+			bag_fold(&expected, 0, 0, test_min(a->filter.max_copies,
 											  b->filter.max_copies));
 		bag_fold(&expected, (int) result.geometry.ncolumns,
 				 result.is_table && !by_class ? result.geometry.prefix_bits :
@@ -605,7 +489,7 @@ check_union_by(const Side *a, const Side *b, bool add_copies, Way way,
 		check_contains(&result, b);
 
 		nforms[a->filter.is_table][b->filter.is_table]++;
-		nlowered += result.max_copies < min_int(a->filter.max_copies,
+		nlowered += result.max_copies < test_min(a->filter.max_copies,
 												b->filter.max_copies);
 		ngrown += result.is_table &&
 			result.geometry.index_bits > a->filter.geometry.index_bits &&
@@ -632,7 +516,7 @@ static void
 check_intersection(const Side *a, const Side *b, TestHost *host)
 {
 	const uint64_t nlive = host->nlive;
-	const int	P = min_int(a->filter.geometry.prefix_bits,
+	const int	P = test_min(a->filter.geometry.prefix_bits,
 							b->filter.geometry.prefix_bits);
 	const bool	as_tables = a->filter.is_table && b->filter.is_table;
 	CuckooFilter result;
@@ -692,8 +576,8 @@ check_intersection(const Side *a, const Side *b, TestHost *host)
 	{
 		if (x.counts[i] > 0)
 			ref_bag_set(&expected, x.keys[i],
-						min_int(result.max_copies,
-								min_int(x.counts[i],
+						test_min(result.max_copies,
+								test_min(x.counts[i],
 										ref_bag_count(&y, x.keys[i]))));
 	}
 	check_holds(&result, &expected);
@@ -715,7 +599,7 @@ check_overlap(const Side *a, const Side *b, TestHost *host)
 {
 	const uint64_t nlive = host->nlive;
 	const bool	by_class = a->filter.is_table || b->filter.is_table;
-	const int	P = by_class ? min_int(a->filter.geometry.prefix_bits,
+	const int	P = by_class ? test_min(a->filter.geometry.prefix_bits,
 									   b->filter.geometry.prefix_bits) : 0;
 	RefBag		x;
 	RefBag		y;

@@ -223,15 +223,6 @@ after_churn(void)
 }
 
 /* Built at once, and resized: coarser, smaller, larger. */
-static int
-compare_keys(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *) a;
-	const uint64_t y = *(const uint64_t *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void
 built_and_resized(void)
 {
@@ -248,7 +239,7 @@ built_and_resized(void)
 		CHECK(keys != NULL);
 		for (uint64_t i = 0; i < n; i++)
 			keys[i] = test_random();
-		qsort(keys, n, sizeof(keys[0]), compare_keys);
+		test_sort_keys(keys, n);
 		test_host_init(&host);
 		CHECK_STATUS(cuckoo_build_array(&filter, &parameters, keys, n,
 									  &host.host), CUCKOO_OK);

@@ -533,15 +533,6 @@ out_of_memory(void)
 }
 
 /* Ascending build keys of random hashes, each once. */
-static int
-compare_keys(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *) a;
-	const uint64_t y = *(const uint64_t *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 static uint64_t *
 random_keys(size_t nkeys)
 {
@@ -550,7 +541,7 @@ random_keys(size_t nkeys)
 	CHECK(keys != NULL);
 	for (size_t i = 0; i < nkeys; i++)
 		keys[i] = test_random();
-	qsort(keys, nkeys, sizeof(keys[0]), compare_keys);
+	test_sort_keys(keys, nkeys);
 	return keys;
 }
 
@@ -691,7 +682,7 @@ build_with_copies(void)
 			for (int i = 0; i < ncopies && nkeys < capacity; i++)
 				keys[nkeys++] = key;
 		}
-		qsort(keys, nkeys, sizeof(keys[0]), compare_keys);
+		test_sort_keys(keys, nkeys);
 		dribble.nkeys = nkeys;
 
 		WHERE("capacity %" PRIu64 ", copies %" PRIu64, capacity, max_copies, 0,
@@ -759,7 +750,7 @@ build_refused(void)
 	{
 		for (uint64_t i = 0; i < nkeys; i++)
 			keys[i] = cuckoo_build_key(UINT64_C(0x1234560000000042) | i << 24);
-		qsort(keys, nkeys, sizeof(keys[0]), compare_keys);
+		test_sort_keys(keys, nkeys);
 		if (nkeys <= CUCKOO_MAX_LIST_ENTRIES)
 		{
 			CHECK_STATUS(cuckoo_build_array(&filter, &parameters, keys, nkeys,
@@ -1238,7 +1229,7 @@ build_with_crowded_superblock(void)
 		if (test_random_below(100) < 9)
 			keys[i] >>= 8;
 	}
-	qsort(keys, nkeys, sizeof(uint64_t), compare_keys);
+	test_sort_keys(keys, nkeys);
 
 	test_host_init(&host);
 	CHECK_STATUS(cuckoo_build_array(&filter, &parameters, keys, nkeys,

@@ -12,7 +12,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/cuckoo_merge.h"
 #include "fuzz.h"
 #include "reference.h"
 
@@ -73,18 +72,6 @@ static uint32_t ncolumns;
 static uint64_t nadds;
 static uint64_t digest;
 
-static int
-min_int(int a, int b)
-{
-	return a < b ? a : b;
-}
-
-static int
-max_int(int a, int b)
-{
-	return a > b ? a : b;
-}
-
 /*
  * hash_of
  *		The hash of a value, of 16 bits.
@@ -137,7 +124,7 @@ key_in(const CuckooFilter *filter, uint64_t hash)
 static void
 put(RefBag *bag, uint64_t key, int ncopies, int limit)
 {
-	ref_bag_set(bag, key, min_int(limit, ref_bag_count(bag, key) + ncopies));
+	ref_bag_set(bag, key, test_min(limit, ref_bag_count(bag, key) + ncopies));
 }
 
 /*
@@ -500,9 +487,9 @@ combine(const RefBag *x, const RefBag *y, int op, RefBag *result)
 		const int	ny = nx == 0 ? 0 : ref_bag_count(y, x->keys[i]);
 
 		if (nx > 0)
-			ref_bag_set(result, x->keys[i], op == OP_UNION ? max_int(nx, ny) :
-						op == OP_UNION_ALL ? min_int(nx + ny, MAX_COUNT) :
-						min_int(nx, ny));
+			ref_bag_set(result, x->keys[i], op == OP_UNION ? test_max(nx, ny) :
+						op == OP_UNION_ALL ? test_min(nx + ny, MAX_COUNT) :
+						test_min(nx, ny));
 	}
 }
 
@@ -540,121 +527,6 @@ become(Side *side, const CuckooFilter *result, const RefBag *expected, int P,
 	note_form(side);
 }
 
-static int
-compare_keys(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *) a;
-	const uint64_t y = *(const uint64_t *) b;
-
-	return x < y ? -1 : x > y;
-}
-
-/*
- * limit_copies
- *		Leave at most max_copies of each of the keys, which are in order.
- */
-static size_t
-limit_copies(uint64_t *keys, size_t nkeys, size_t max_copies)
-{
-	size_t		nleft = 0;
-
-	for (size_t i = 0; i < nkeys; i++)
-	{
-		if (nleft < max_copies || keys[nleft - max_copies] != keys[i])
-			keys[nleft++] = keys[i];
-	}
-	return nleft;
-}
-
-/* An array of keys as the source of a build. */
-typedef struct Keys
-{
-	uint64_t   *keys;
-	size_t		nkeys;
-	size_t		next;
-} Keys;
-
-static void
-keys_rewind(void *context)
-{
-	((Keys *) context)->next = 0;
-}
-
-static size_t
-keys_next(void *context, uint64_t *keys, size_t room)
-{
-	Keys	   *const source = context;
-	const size_t nleft = source->nkeys - source->next;
-	const size_t nnext = nleft < room ? nleft : room;
-
-	memcpy(keys, source->keys + source->next, nnext * sizeof(keys[0]));
-	source->next += nnext;
-	return nnext;
-}
-
-/* The keys of all entries of a table. */
-static void
-take_keys(Keys *taken, const CuckooFilter *table, bool add_copies)
-{
-	CuckooWalk	walk = {0};
-	size_t		nkeys;
-
-	do
-	{
-		uint64_t	keys[100];
-
-		nkeys = cuckoo_merge_next_keys(table, &walk, add_copies, keys, 100,
-									   &host.host);
-		memcpy(taken->keys + taken->nkeys, keys, nkeys * sizeof(keys[0]));
-		taken->nkeys += nkeys;
-	} while (nkeys > 0);
-}
-
-/*
- * unite_by_keys
- *		The union of two tables as aggregates make it of many: by adding keys
- *		to one of them, or by building a table of the keys of both.
- */
-static CuckooStatus
-unite_by_keys(CuckooFilter *filter, const CuckooFilter *other, bool add_copies,
-			  bool build_anew)
-{
-	const uint64_t nall = filter->nentries + other->nentries;
-	Keys		taken = {malloc((size_t) (nall + 1) * sizeof(uint64_t)), 0, 0};
-	const CuckooKeySource source = {keys_rewind, keys_next, &taken};
-	CuckooStatus status;
-	size_t		nkept;
-
-	CHECK(taken.keys != NULL);
-	take_keys(&taken, other, add_copies);
-	if (build_anew)
-		take_keys(&taken, filter, add_copies);
-	qsort(taken.keys, taken.nkeys, sizeof(taken.keys[0]), compare_keys);
-	nkept = limit_copies(taken.keys, taken.nkeys,
-						 add_copies ? (size_t) filter->max_copies : 1);
-	cuckoo_merge_header(filter, other);
-	if (!add_copies && nkept < taken.nkeys)
-		filter->is_merged = true;
-	taken.nkeys = nkept;
-
-	if (!build_anew)
-		status = cuckoo_merge_keys(filter, &source, nkept, add_copies,
-								   &host.host);
-	else
-	{
-		CuckooFilter built = *filter;
-
-		status = cuckoo_build_table(&built, &source, nkept, &host.host);
-		if (status == CUCKOO_OK)
-		{
-			test_release(filter, &host);
-			*filter = built;
-		}
-	}
-	free(taken.keys);
-	return status;
-}
-
 /*
  * unite
  *		The union of two sides in one of three ways.
@@ -663,7 +535,7 @@ static void
 unite(Side *a, const Side *b, int op, unsigned way)
 {
 	const bool	by_class = a->is_table || b->is_table;
-	const int	P = by_class ? min_int(a->P, b->P) : 0;
+	const int	P = by_class ? test_min(a->P, b->P) : 0;
 	const uint64_t nlive = host.nlive;
 	const bool	was_merged = a->filter.is_merged || b->filter.is_merged;
 	TestSnapshot snapshot;
@@ -678,8 +550,8 @@ unite(Side *a, const Side *b, int op, unsigned way)
 		return;
 	test_snapshot_take(&snapshot, &b->filter);
 	if (way % 3 > 0 && cuckoo_merge_by_keys(&a->filter, &b->filter))
-		status = unite_by_keys(&result, &b->filter, op == OP_UNION_ALL,
-							   way % 3 == 2);
+		status = test_unite_by_keys(&result, &b->filter, op == OP_UNION_ALL,
+									way % 3 == 2, &host);
 	else
 		status = cuckoo_merge_into(&result, &b->filter, op == OP_UNION_ALL,
 								   &host.host);
@@ -699,7 +571,7 @@ unite(Side *a, const Side *b, int op, unsigned way)
 				(op == OP_UNION && have_common(&x, &y)));
 	CHECK_EQUAL(result.capacity, a->filter.capacity > b->filter.capacity ?
 				a->filter.capacity : b->filter.capacity);
-	CHECK(result.max_copies <= min_int(a->max_copies, b->max_copies));
+	CHECK(result.max_copies <= test_min(a->max_copies, b->max_copies));
 	combine(&x, &y, op, &expected);
 	combine(&y, &x, op, &expected);
 	combine(&a->truth, &b->truth, op, &truth);
@@ -710,7 +582,7 @@ unite(Side *a, const Side *b, int op, unsigned way)
 		const RefBag uncut = expected;
 		RefBag		old = expected;
 
-		fold(&uncut, 0, 0, 0, min_int(a->max_copies, b->max_copies), &expected);
+		fold(&uncut, 0, 0, 0, test_min(a->max_copies, b->max_copies), &expected);
 		ref_bag_free(&old);
 	}
 	become(a, &result, &expected, P, &truth);
@@ -725,8 +597,8 @@ intersect(Side *a, const Side *b)
 {
 	const Side *const list = !a->is_table ? a : b;
 	const Side *const other = !a->is_table ? b : a;
-	const int	P = list->is_table ? min_int(a->P, b->P) : 0;
-	const int	limit = min_int(a->max_copies, b->max_copies);
+	const int	P = list->is_table ? test_min(a->P, b->P) : 0;
+	const int	limit = test_min(a->max_copies, b->max_copies);
 	const uint64_t nlive = host.nlive;
 	CuckooFilter result;
 	RefBag		expected = {0};
@@ -761,7 +633,7 @@ intersect(Side *a, const Side *b)
 
 			if (list->held.counts[i] > 0)
 				put(&expected, hash,
-					min_int(list->held.counts[i],
+					test_min(list->held.counts[i],
 							ref_bag_count(&other->held,
 										  key_in(&other->filter, hash))),
 					limit);
@@ -839,8 +711,8 @@ build(Side *side, unsigned first, unsigned nvalues, int ntimes, unsigned byte)
 	for (size_t i = 0; i < nkeys; i++)
 		keys[i] = cuckoo_build_key(hash_of((first + (unsigned) i % nvalues) &
 										   0xFFFF));
-	qsort(keys, nkeys, sizeof(keys[0]), compare_keys);
-	nkeys = limit_copies(keys, nkeys, (size_t) parameters.max_copies);
+	test_sort_keys(keys, nkeys);
+	nkeys = test_limit_equal(keys, nkeys, parameters.max_copies);
 	status = cuckoo_build_array(&filter, &parameters, keys, nkeys, &host.host);
 	nadds += nkeys;
 	if (status == CUCKOO_OK)
