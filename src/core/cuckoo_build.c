@@ -455,10 +455,9 @@ build_list(CuckooFilter *filter, const CuckooKeySource *source,
  * Returns what cuckoo_set_add() returns, or cuckoo_set_new().
  */
 CuckooStatus
-cuckoo_build(CuckooFilter *filter,
-					  const CuckooParameters *parameters,
-					  const CuckooKeySource *source, uint64_t nkeys,
-					  const CuckooHost *host)
+cuckoo_build(CuckooFilter *filter, const CuckooParameters *parameters,
+			 const CuckooKeySource *source, uint64_t nkeys,
+			 const CuckooHost *host)
 {
 	CuckooStatus status = cuckoo_set_declare(filter, parameters);
 
@@ -472,7 +471,7 @@ cuckoo_build(CuckooFilter *filter,
 		nkeys > cuckoo_set_list_limit(&filter->geometry))
 	{
 		status = cuckoo_build_table(filter, source, nkeys, host);
-		if (status == CUCKOO_OK ||
+		if ((status != CUCKOO_COLLIDING && status != CUCKOO_FULL) ||
 			nkeys > filter->capacity || nkeys > CUCKOO_MAX_LIST_ENTRIES)
 			return status;
 		filter->max_copies = filter->declared_copies;
@@ -516,7 +515,8 @@ cuckoo_key_array_source(CuckooKeyArray *array)
  */
 CuckooStatus
 cuckoo_build_array(CuckooFilter *filter, const CuckooParameters *parameters,
-				 const uint64_t *keys, size_t nkeys, const CuckooHost *host)
+				   const uint64_t *keys, size_t nkeys,
+				   const CuckooHost *host)
 {
 	CuckooKeyArray array = {keys, nkeys, 0};
 	const CuckooKeySource source = cuckoo_key_array_source(&array);

@@ -1317,7 +1317,40 @@ batches_of_all_or_nothing(void)
 	test_host_finish(&host);
 }
 
+/* Memory that is refused is said to be, and nothing else is made instead. */
+static void
+build_out_of_memory(void)
+{
+	const size_t nkeys = 3000;
+	const CuckooParameters parameters = {nkeys, test_rate(0.01), 4, 7};
+	uint64_t   *const keys = random_keys(nkeys);
+	TestHost	host;
+	CuckooFilter filter;
+	CuckooStatus status = CUCKOO_NO_MEMORY;
+	uint64_t	nrefused = 0;
+
+	test_host_init(&host);
+	while (status != CUCKOO_OK)
+	{
+		host.fail_at = host.nallocs + 1 + nrefused;
+		status = cuckoo_build_array(&filter, &parameters, keys, nkeys,
+									&host.host);
+		if (status != CUCKOO_OK)
+		{
+			CHECK_STATUS(status, CUCKOO_NO_MEMORY);
+			CHECK_EQUAL(host.nlive, 0);
+			nrefused++;
+		}
+	}
+	CHECK(nrefused >= 2);
+	CHECK(filter.is_table);
+	test_release(&filter, &host);
+	test_host_finish(&host);
+	free(keys);
+}
+
 static const TestCase cases[] = {
+	{"build_out_of_memory", build_out_of_memory},
 	{"parameters_out_of_range", parameters_out_of_range},
 	{"list_to_table", list_to_table},
 	{"random_operations", random_operations},
