@@ -26,6 +26,7 @@ CORE_OBJS = \
 PG_OBJS = \
 	src/pg/cuckoo_agg.o \
 	src/pg/cuckoo_attach.o \
+	src/pg/cuckoo_attachment.o \
 	src/pg/cuckoo_cache.o \
 	src/pg/cuckoo_collect.o \
 	src/pg/cuckoo_error.o \

@@ -942,20 +942,6 @@ apply_batch(Batch *batch)
 }
 
 /*
- * run
- *		Run a statement that is not worth keeping.
- */
-static uint64
-run(const char *sql, int expected)
-{
-	const int	result = SPI_execute(sql, false, 0);
-
-	if (result != expected)
-		elog(ERROR, "SPI_execute returned %s", SPI_result_code_string(result));
-	return SPI_processed;
-}
-
-/*
  * reset_filters
  *		Make all filters empty that are not.
  */
@@ -965,7 +951,7 @@ reset_filters(const Upkeep *upkeep, Oid function)
 	const char *const filter = quote_identifier(upkeep->attachment.filter);
 	Relation	target = table_open(upkeep->target, NoLock);
 
-	run(psprintf("UPDATE %s%s AS t SET %s = %s(%s) WHERE %s(t.%s) OPERATOR(pg_catalog.>) 0",
+	cuckoo_run_sql(psprintf("UPDATE %s%s AS t SET %s = %s(%s) WHERE %s(t.%s) OPERATOR(pg_catalog.>) 0",
 				 cuckoo_only_sql(target),
 				 cuckoo_relation_sql(upkeep->target), filter,
 				 cuckoo_function_sql(function, "cf_new"),
@@ -979,7 +965,7 @@ reset_filters(const Upkeep *upkeep, Oid function)
 static bool
 any_filter_holds(const Upkeep *upkeep, Oid function)
 {
-	return run(psprintf("SELECT FROM %s AS t WHERE %s(t.%s) OPERATOR(pg_catalog.>) 0 LIMIT 1",
+	return cuckoo_run_sql(psprintf("SELECT FROM %s AS t WHERE %s(t.%s) OPERATOR(pg_catalog.>) 0 LIMIT 1",
 						cuckoo_relation_sql(upkeep->target),
 						cuckoo_function_sql(function, "cf_count"),
 						quote_identifier(upkeep->attachment.filter)),

@@ -26,6 +26,7 @@
 #define CUCKOO_UPKEEP_H
 
 #include "nodes/pg_list.h"
+#include "utils/array.h"
 #include "utils/rel.h"
 
 #include "cuckoo_pg.h"
@@ -85,8 +86,13 @@ typedef struct CuckooTrigger
 	char	   *args[CUCKOO_UPKEEP_NARGS];
 } CuckooTrigger;
 
+/* cuckoo_attachment.c */
+extern char **cuckoo_attachment_names(ArrayType *array, const char *what,
+									  int *nnames);
 extern void cuckoo_attachment_read(CuckooAttachment *attachment, int nargs,
 								   char **args);
+extern char *cuckoo_attachment_write(const CuckooAttachment *attachment,
+									 bool is_part);
 extern Oid	cuckoo_attachment_target(const char *name);
 extern List *cuckoo_triggers_of(Oid function, Oid relation, Oid target,
 								const char *filter);
@@ -95,6 +101,8 @@ extern void cuckoo_columns_resolve(CuckooColumns *columns,
 								   const CuckooAttachment *attachment,
 								   Relation source, Relation target);
 extern void cuckoo_not_stored_error(Oid target);
+extern bool cuckoo_lacks_rights(Oid role, Oid target);
+extern bool cuckoo_is_restricted(Oid role, Oid target);
 extern void cuckoo_require_target_rights(Relation source, Relation target);
 
 /* Pieces of SQL, in the current memory context. */
@@ -102,6 +110,8 @@ extern char *cuckoo_relation_sql(Oid relation);
 extern char *cuckoo_only_sql(Relation target);
 extern char *cuckoo_function_sql(Oid sibling, const char *name);
 extern char *cuckoo_float8_text(float8 number);
+extern char *cuckoo_rate_sql(const CuckooAttachment *attachment);
 extern char *cuckoo_parameters_sql(const CuckooAttachment *attachment);
+extern uint64 cuckoo_run_sql(const char *sql, int expected);
 
 #endif							/* CUCKOO_UPKEEP_H */
