@@ -31,11 +31,7 @@ for my $format (qw(plain custom directory))
 	$node->command_ok([ 'pg_dump', '-F', $format, '-f', "$dir/$format", 'original' ],
 		"pg_dump, $format format");
 	$node->safe_psql('postgres', "CREATE DATABASE $target TEMPLATE template0");
-	$node->command_ok(
-		$format eq 'plain'
-		? [ 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', $target, '-f', "$dir/$format" ]
-		: [ 'pg_restore', '--exit-on-error', '-d', $target, "$dir/$format" ],
-		"restore, $format format");
+	restore_dump($node, $format, "$dir/$format", $target, "restore, $format format");
 	samples_are_same($node, $target, $prints, "$format format");
 }
 
@@ -68,11 +64,7 @@ for my $format (qw(plain custom directory))
 	$node->command_ok([ 'pg_dump', '-F', $format, '-f', "$dir/latin1_$format", 'latin1' ],
 		"pg_dump of LATIN1, $format format");
 	$node->safe_psql('postgres', "CREATE DATABASE $target TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'");
-	$node->command_ok(
-		$format eq 'plain'
-		? [ 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', $target, '-f', "$dir/latin1_$format" ]
-		: [ 'pg_restore', '--exit-on-error', '-d', $target, "$dir/latin1_$format" ],
-		"restore into UTF8, $format format");
+	restore_dump($node, $format, "$dir/latin1_$format", $target, "restore into UTF8, $format format");
 	samples_are_same($node, $target, $prints, "UTF8 to LATIN1 to UTF8, $format format");
 	words_are_same($node, $target, "UTF8 to LATIN1 to UTF8, $format format");
 	is( $node->safe_psql($target, q{

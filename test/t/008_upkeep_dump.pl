@@ -8,6 +8,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+use FilterSamples;
+
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->start;
@@ -81,11 +83,7 @@ for my $format (qw(plain custom directory))
 	$node->command_ok([ 'pg_dump', '-F', $format, '-f', "$dir/$format", 'original' ],
 		"pg_dump, $format format");
 	$node->safe_psql('postgres', "CREATE DATABASE $target TEMPLATE template0");
-	$node->command_ok(
-		$format eq 'plain'
-		? [ 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', $target, '-f', "$dir/$format" ]
-		: [ 'pg_restore', '--exit-on-error', '-d', $target, "$dir/$format" ],
-		"restore, $format format");
+	restore_dump($node, $format, "$dir/$format", $target, "restore, $format format");
 	is(state_of($target), $state, "$format format: the same triggers and filters");
 }
 

@@ -11,7 +11,7 @@ use warnings;
 use Test::More;
 
 use Exporter 'import';
-our @EXPORT = qw(create_samples check_samples sample_prints samples_are_same
+our @EXPORT = qw(restore_dump create_samples check_samples sample_prints samples_are_same
   create_words words_are_same forget_new_options);
 
 # a value of each family
@@ -189,6 +189,19 @@ sub words_are_same
 				hashes = (SELECT sum(cf_hash(word)) FROM words), (SELECT bool_and(of_words.words @> word) FROM words)
 			FROM of_words}),
 		't|t|t|t|t|t|t', "$label: the same words make the same filters");
+}
+
+# Restore a dump, in any format, into a database; one test.
+sub restore_dump
+{
+	my ($node, $format, $file, $database, $label) = @_;
+
+	$node->command_ok(
+		$format eq 'plain'
+		? [ 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', $database, '-f', $file ]
+		: [ 'pg_restore', '--exit-on-error', '-d', $database, $file ],
+		$label);
+	return;
 }
 
 # forget_new_options(old, new, database...)

@@ -44,11 +44,7 @@ for my $format (qw(plain custom directory))
 	$new->command_ok([ 'pg_dump', @from, '-F', $format, '-f', "$dir/$format", 'filters' ],
 		"pg_dump, $format format");
 	$new->safe_psql('postgres', "CREATE DATABASE $target TEMPLATE template0");
-	$new->command_ok(
-		$format eq 'plain'
-		? [ 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', $target, '-f', "$dir/$format" ]
-		: [ 'pg_restore', '--exit-on-error', '-d', $target, "$dir/$format" ],
-		"restore, $format format");
+	restore_dump($new, $format, "$dir/$format", $target, "restore, $format format");
 	samples_are_same($new, $target, $prints, "$label, $format format");
 	words_are_same($new, $target, "$label, $format format");
 }

@@ -11,6 +11,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+use FilterSamples;
+
 my $most = 512 * 1024 * 1024;
 my $dir = PostgreSQL::Test::Utils::tempdir();
 my $node = PostgreSQL::Test::Cluster->new('main');
@@ -177,11 +179,7 @@ for my $format (qw(plain custom directory))
 	$node->command_ok([ 'pg_dump', '-t', 'large', '-e', 'cuckoo_filter', '-Z', $format eq 'directory' ? 1 : 0, '-F', $format, '-f', "$dir/dump", 'original' ],
 		"pg_dump, $format format");
 	$node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0');
-	$node->command_ok(
-		$format eq 'plain'
-		? [ 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', 'restored', '-f', "$dir/dump" ]
-		: [ 'pg_restore', '--exit-on-error', '-d', 'restored', "$dir/dump" ],
-		"restore, $format format");
+	restore_dump($node, $format, "$dir/dump", 'restored', "restore, $format format");
 	is($node->safe_psql('restored', $print), $printed, "$format format: equal to the byte");
 	system('rm', '-rf', "$dir/dump");
 	$node->safe_psql('postgres', 'DROP DATABASE restored');
