@@ -10,15 +10,17 @@
 CLEAN_DIRS=()
 CLEAN_GROUPS=()
 
-# Sums over all suites, and the names of those that failed.
+# Sums over all suites, and the lines that say which failed, each suite's
+# followed by those of its tests.
 TOTAL_PASSED=0
 TOTAL_FAILED=0
-FAILED_SUITES=()
+FAILURES=()
 SKIPS=()
 
 # What the suite that runs now has to report.
 npassed=0
 nfailed=0
+failed_tests=()
 
 say()
 {
@@ -230,6 +232,23 @@ show()
 	tail -n "${2:-60}" "$1" | awk '{ print "    | " $0 }'
 }
 
+# name_failed LOG
+#		Name the tests that failed, now and again at the end of everything, each
+#		with what it said about itself right afterwards.
+name_failed()
+{
+	local line
+
+	while IFS= read -r line; do
+		step "  $line"
+		failed_tests+=("$line")
+	done < <(awk '
+		/^not ok / || /^(test |     )[^ ].*\.\.\. FAILED/ { n = 8 }
+		/^not ok .*# TODO/ { n = 0 }
+		n > 0 && (n == 8 || /^#/) { print substr($0, 1, 300); n--; next }
+		/./ { n = 0 }' "$1")
+}
+
 # suite TITLE FUNCTION [ARG...]
 #		Run one suite.  The function sets npassed and nfailed; one that fails
 #		without counting a failure, or that ran nothing, counts as failed.
@@ -242,6 +261,7 @@ suite()
 	say "== $title"
 	npassed=0
 	nfailed=0
+	failed_tests=()
 	"$@" || status=$?
 	if ((nfailed == 0)); then
 		if ((status != 0)); then
@@ -253,7 +273,9 @@ suite()
 	fi
 	TOTAL_PASSED=$((TOTAL_PASSED + npassed))
 	TOTAL_FAILED=$((TOTAL_FAILED + nfailed))
-	((nfailed == 0)) || FAILED_SUITES+=("$title")
+	if ((nfailed > 0)); then
+		FAILURES+=("FAILED: $title" ${failed_tests[@]+"${failed_tests[@]/#/    }"})
+	fi
 	say "== $title: $npassed passed, $nfailed failed ($((SECONDS - started)) s)"
 }
 
@@ -281,8 +303,8 @@ report()
 	for item in ${SKIPS[@]+"${SKIPS[@]}"}; do
 		say "SKIPPED: $item"
 	done
-	for item in ${FAILED_SUITES[@]+"${FAILED_SUITES[@]}"}; do
-		say "FAILED: $item"
+	for item in ${FAILURES[@]+"${FAILURES[@]}"}; do
+		say "$item"
 	done
 	say "$TOTAL_PASSED passed, $TOTAL_FAILED failed"
 	((TOTAL_FAILED == 0 && TOTAL_PASSED > 0))

@@ -26,7 +26,7 @@ core_check()
 	log=$CORE_WORK/$label.log
 	logged "$log" make -s --no-print-directory -C "$CORE_WORK/test/core" -j2 \
 		BUILD="$CORE_WORK/build-$label" "$@" check || status=$?
-	grep -E '^not ok' "$log" | sed 's/^/    /' || true
+	name_failed "$log"
 	if ! add_counts "$log"; then
 		step "no count at the end of the core tests ($label)"
 		status=1

@@ -277,7 +277,7 @@ core_in_chroot()
 	logged "$work/log" chroot "$chroot" env -i PATH=/usr/bin:/bin LC_ALL=C.UTF-8 CUCKOO_TEST_QUICK=1 \
 		make -s --no-print-directory -C "${work#"$chroot"}/src/test/core" -j2 \
 		EXTRA_CFLAGS="-I${work#"$chroot"}/include" "$@" check || status=$?
-	grep -E '^not ok' "$work/log" | sed 's/^/    /' || true
+	name_failed "$work/log"
 	if ! add_counts "$work/log" || ((status != 0 || nfailed > 0)); then
 		show "$work/log"
 		return 1

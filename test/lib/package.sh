@@ -57,7 +57,7 @@ run_meta()
 	local status=0 log=$SRV_ROOT$SRV_WORK/meta.log
 
 	logged "$log" srv_as perl src/test/package/check_meta.pl src || status=$?
-	grep '^not ok' "$log" || true
+	name_failed "$log"
 	add_counts "$log" || status=1
 	return "$status"
 }

@@ -204,7 +204,7 @@ count_regress()
 	good=$(grep -cE '^(ok [0-9]+ |(test | {5})[^ ].*\.\.\. ok )' "$1") || true
 	npassed=$((npassed + good))
 	nfailed=$((nfailed + $2 - good))
-	grep -E '^(not ok |(test | {5})[^ ].*\.\.\. FAILED)' "$1" | sed 's/^/    /' || true
+	name_failed "$1"
 }
 
 # run_pg_regress NAME PROGRAM INPUTDIR TESTS OPTION...
@@ -298,6 +298,7 @@ run_tap()
 		skip "$file"
 	done < <(grep -E '(^ok .*# skip|\.\. skipped)' "$log" || true)
 	if ((status != 0 || bad > 0)); then
+		name_failed "$log"
 		show "$log" 120
 		for file in "$@"; do
 			show_tap_log "$log" "$file"
