@@ -52,4 +52,17 @@ END $$;
 CREATE FUNCTION w_resize(cuckoofilter, int) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS 'SELECT cf_resize($1, $2 % 5000)';
 CREATE FUNCTION w_in(text) RETURNS cuckoofilter LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1::cuckoofilter; EXCEPTION WHEN OTHERS THEN RETURN cf_new(10); END';
 CREATE FUNCTION w_bytea(cuckoofilter) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS 'SELECT $1::bytea::cuckoofilter';
+
+-- Filters in step with a table that the role may write to.
+CREATE ROLE keeper;
+GRANT CREATE ON SCHEMA public TO keeper;
+SET ROLE keeper;
+CREATE TABLE event (tenant int DEFAULT 1, visitor bigint, name text DEFAULT 'somebody', note text);
+INSERT INTO event SELECT i % 5, i % 700, 'name ' || i % 300 FROM generate_series(1, 2000) i;
+CREATE TABLE kept (tenant int PRIMARY KEY, visitors cuckoofilter, names cuckoofilter);
+SELECT cf_attach('event', '{visitor}', 'kept', 'visitors', '{tenant}', 20000);
+SELECT cf_attach('event', '{name}', 'kept', 'names', '{tenant}', 20000, 0.001, 1);
+GRANT SELECT, INSERT, UPDATE, DELETE ON event TO smith;
+GRANT SELECT ON kept TO smith;
+RESET ROLE;
 ANALYZE;

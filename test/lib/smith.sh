@@ -32,6 +32,10 @@ run_smith()
 	queries=$(grep -aoE '^[.eStC]+$' "$log" | tr -d '\n' | wc -c)
 	step "$queries queries"
 
+	# sqlsmith takes back what it does; what triggers did is counted all the same
+	step "$(srv_as psql -h "$SRV_WORK/run" -U postgres -X -A -t -q -c "
+		SELECT n_tup_ins + n_tup_upd || ' changes of filters that follow a table' FROM pg_stat_user_tables WHERE relname = 'kept'" || true)"
+
 	# What is internal to the server itself is not ours to judge.
 	wrong=$(grep -aE -A 5 'ERROR:  XX000' "$server" | grep -a 'LOCATION:.* cuckoo_' | sort | uniq -c) || true
 	if [ -n "$wrong" ]; then
