@@ -336,6 +336,16 @@ SELECT count(*), count(DISTINCT tableoid) > 1 AS spread, bool_and((SELECT name F
 	FROM parted p;
 
 --
+-- Text longer than the pieces in which it is coded; padding is for its end
+--
+CREATE TABLE long_text AS SELECT cf_agg(g, 700000, 1e-10) AS f FROM generate_series(1, 700000) g;
+SELECT length(f::text) > 4194304 AS long, f::text::cuckoofilter = f AS same,
+	substr(f::text, 5) = replace(encode(f::bytea, 'base64'), E'\n', '') AS as_one FROM long_text;
+SELECT overlay(f::text PLACING '=' FROM 4194308)::cuckoofilter FROM long_text;
+SELECT (f::text || '=')::cuckoofilter FROM long_text;
+DROP TABLE long_text;
+
+--
 -- Casts: explicit only
 --
 SELECT castsource::regtype, casttarget::regtype, castcontext, castmethod FROM pg_cast

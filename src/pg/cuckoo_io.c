@@ -13,12 +13,19 @@
 
 #include "common/hashfn.h"
 #include "libpq/pqformat.h"
+#include "miscadmin.h"
 
 #include "cuckoo_pg.h"
 
 #define TEXT_PREFIX			"cf1:"
 #define TEXT_PREFIX_LENGTH	4
 #define CHECKSUM_BYTES		8
+
+/*
+ * Bytes coded in base64 between two checks for interrupts.  A multiple of
+ * three, so that only the last piece can be padded.
+ */
+#define BASE64_PIECE		(3 << 20)
 
 /* Characters of base64 that the largest image takes. */
 #define MAX_BASE64_LENGTH	\
@@ -108,6 +115,62 @@ unpack_image(struct varlena *datum, size_t bytes, int sqlerrcode,
 }
 
 /*
+ * decode_base64
+ *		Decode so many characters of base64 into bytes, which has room for them.
+ *
+ * Returns the number of bytes, or -1 if it is not valid.
+ */
+static int
+decode_base64(const char *base64, size_t length, char *bytes)
+{
+	const size_t piece_length = BASE64_PIECE / 3 * 4;
+	int			nbytes = 0;
+
+	for (;;)
+	{
+		const size_t n = Min(length, piece_length);
+		const int	room = (int) ((n + 3) / 4 * 3);
+		const int	ndecoded = cuckoo_b64_decode(base64, (int) n,
+												 bytes + nbytes, room);
+
+		if (ndecoded < 0)
+			return -1;
+		nbytes += ndecoded;
+		base64 += n;
+		length -= n;
+		if (length == 0)
+			return nbytes;
+		/* padding is for the end */
+		if (ndecoded < BASE64_PIECE)
+			return -1;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/*
+ * encode_base64
+ *		Encode bytes as base64, with a zero byte at the end.
+ */
+static void
+encode_base64(const char *bytes, size_t nbytes, char *base64)
+{
+	while (nbytes > 0)
+	{
+		const int	n = (int) Min(nbytes, BASE64_PIECE);
+		const int	length = cuckoo_b64_encode(bytes, n, base64,
+											   pg_b64_enc_len(n));
+
+		if (length < 0)
+			elog(ERROR, "could not encode a cuckoo filter");
+		bytes += n;
+		nbytes -= (size_t) n;
+		base64 += length;
+		CHECK_FOR_INTERRUPTS();
+	}
+	*base64 = '\0';
+}
+
+/*
  * cuckoofilter_in
  *		Text form to filter.
  */
@@ -121,7 +184,6 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 	struct Node *const escontext = fcinfo->context;
 	size_t		base64_length;
 	struct varlena *datum;
-	int			room;
 	int			bytes;
 
 	if (strncmp(text_form, TEXT_PREFIX, TEXT_PREFIX_LENGTH) != 0)
@@ -138,11 +200,8 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("cuckoo filter would be larger than 512 MiB")));
 
-	/* pg_b64_dec_len() would overflow */
-	room = (int) ((base64_length + 3) / 4 * 3);
-	datum = palloc(VARHDRSZ + room);
-	bytes = cuckoo_b64_decode(base64, (int) base64_length, VARDATA(datum),
-							  room);
+	datum = palloc(VARHDRSZ + (base64_length + 3) / 4 * 3);
+	bytes = decode_base64(base64, base64_length, VARDATA(datum));
 	if (bytes < 0)
 		ereturn(escontext, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
@@ -166,17 +225,12 @@ Datum
 cuckoofilter_out(PG_FUNCTION_ARGS)
 {
 	bytea	   *const packed = pack_image(PG_GETARG_DATUM(0));
-	const int	bytes = (int) VARSIZE(packed) - VARHDRSZ;
-	const int	room = pg_b64_enc_len(bytes);
-	char	   *const text_form = palloc(TEXT_PREFIX_LENGTH + room + 1);
-	int			length;
+	const size_t bytes = VARSIZE(packed) - VARHDRSZ;
+	char	   *const text_form =
+		palloc(TEXT_PREFIX_LENGTH + (bytes + 2) / 3 * 4 + 1);
 
 	memcpy(text_form, TEXT_PREFIX, TEXT_PREFIX_LENGTH);
-	length = cuckoo_b64_encode(VARDATA(packed), bytes,
-							   text_form + TEXT_PREFIX_LENGTH, room);
-	if (length < 0)
-		elog(ERROR, "could not encode a cuckoo filter");
-	text_form[TEXT_PREFIX_LENGTH + length] = '\0';
+	encode_base64(VARDATA(packed), bytes, text_form + TEXT_PREFIX_LENGTH);
 	pfree(packed);
 	PG_RETURN_CSTRING(text_form);
 }
