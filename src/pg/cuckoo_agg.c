@@ -27,20 +27,27 @@
 /* Arguments of the aggregates after the value. */
 #define NPARAMETERS			4
 
+/*
+ * There is one state for each of very many groups: members are in an order
+ * that leaves few holes, so that it is allocated as 128 bytes, not as 256.
+ */
 typedef struct CuckooAggState
 {
 	/* the arguments after the value, the defaults where they are NULL */
 	bool		isnull[NPARAMETERS];
-	bool		is_watched;		/* the files of the collector will be closed */
+	int32		max_copies;
 	float8		capacity;
 	float8		fpr;
-	int32		max_copies;
 	int64		seed;
 
 	CuckooFamily family;		/* of the values so far */
+	bool		is_watched;		/* the files of the collector will be closed */
 	CuckooKey  *key;			/* if no call site has one for us */
 	CuckooCollector collector;
 } CuckooAggState;
+
+StaticAssertDecl(sizeof(CuckooAggState) <= 128,
+				 "a state takes more than 128 bytes");
 
 PG_FUNCTION_INFO_V1(cf_agg_transition);
 PG_FUNCTION_INFO_V1(cf_bag_agg_transition);

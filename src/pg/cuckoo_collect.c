@@ -54,7 +54,7 @@ static inline CuckooRun *
 run_of(CuckooCollector *collector, uint64 key)
 {
 	return collector->parts == NULL ? &collector->whole :
-		&collector->parts[cuckoo_key_part(key)];
+		&collector->parts->runs[cuckoo_key_part(key)];
 }
 
 static inline int
@@ -67,7 +67,7 @@ static inline CuckooRun *
 get_run(CuckooCollector *collector, int run)
 {
 	return collector->parts == NULL ? &collector->whole :
-		&collector->parts[run];
+		&collector->parts->runs[run];
 }
 
 /*
@@ -86,20 +86,37 @@ resize_run(CuckooCollector *collector, CuckooRun *run, size_t room)
 	run->room = room;
 }
 
-static void
-release_scratch(CuckooCollector *collector)
+/*
+ * get_scratch
+ *		Memory to sort so many keys in.
+ *
+ * That of parts is kept, small next to all of them; the other one is the
+ * caller's.
+ */
+static uint64 *
+get_scratch(CuckooCollector *collector, size_t nkeys)
 {
-	if (collector->scratch != NULL)
-		pfree(collector->scratch);
-	collector->scratch = NULL;
-	collector->scratch_room = 0;
+	CuckooParts *const parts = collector->parts;
+
+	if (parts == NULL)
+		return MemoryContextAllocHuge(collector->context,
+									  nkeys * sizeof(uint64));
+	if (nkeys > parts->scratch_room)
+	{
+		if (parts->scratch != NULL)
+			pfree(parts->scratch);
+		parts->scratch = NULL;
+		parts->scratch_room = 0;
+		parts->scratch = MemoryContextAllocHuge(collector->context,
+												nkeys * sizeof(uint64));
+		parts->scratch_room = nkeys;
+	}
+	return parts->scratch;
 }
 
 /*
  * sort_run
  *		Sort what a run has, and drop what there is too often.
- *
- * The memory to sort in is kept if there are parts, small next to all of them.
  */
 static void
 sort_run(CuckooCollector *collector, CuckooRun *run)
@@ -107,30 +124,18 @@ sort_run(CuckooCollector *collector, CuckooRun *run)
 	const size_t nmore = run->nkeys - run->nsorted;
 	uint64		on_stack[STACK_KEYS];
 	uint64	   *sorted = on_stack;
-	uint64	   *more;
 
 	if (nmore == 0)
 		return;
-	more = run->keys + run->nsorted;
 	if (nmore > STACK_KEYS)
-	{
-		if (nmore > collector->scratch_room)
-		{
-			release_scratch(collector);
-			collector->scratch =
-				MemoryContextAllocHuge(collector->context,
-									   nmore * sizeof(uint64));
-			collector->scratch_room = nmore;
-		}
-		sorted = collector->scratch;
-	}
-
-	cuckoo_keys_sort(more, sorted, nmore, collector->parts != NULL);
+		sorted = get_scratch(collector, nmore);
+	cuckoo_keys_sort(run->keys + run->nsorted, sorted, nmore,
+					 collector->parts != NULL);
 	run->nkeys = cuckoo_keys_merge(run->keys, run->nsorted, sorted, nmore,
 								   collector->max_equal);
 	run->nsorted = run->nkeys;
-	if (collector->parts == NULL)
-		release_scratch(collector);
+	if (collector->parts == NULL && sorted != on_stack)
+		pfree(sorted);
 }
 
 /*
@@ -218,11 +223,11 @@ make_parts(CuckooCollector *collector)
 		return false;
 	collector->parts =
 		MemoryContextAllocZero(collector->context,
-							   CUCKOO_KEY_PARTS * sizeof(CuckooRun));
+							   sizeof(CuckooParts));
 	collector->room = 0;
 	for (int part = 0; part < CUCKOO_KEY_PARTS; part++)
 	{
-		CuckooRun  *const run = &collector->parts[part];
+		CuckooRun  *const run = &collector->parts->runs[part];
 		size_t		end = begin;
 
 		while (end < whole.nkeys && cuckoo_key_part(whole.keys[end]) == part)

@@ -28,6 +28,16 @@ typedef struct CuckooRun
 } CuckooRun;
 
 /*
+ * What a collector of many keys has: a run for each part of them.
+ */
+typedef struct CuckooParts
+{
+	CuckooRun	runs[CUCKOO_KEY_PARTS];
+	uint64	   *scratch;		/* to sort a run in, or NULL */
+	size_t		scratch_room;	/* for so many keys */
+} CuckooParts;
+
+/*
  * A set, or if max_equal is above 1 a multiset, of 64-bit keys.
  *
  * Keys are hashes turned by cuckoo_build_key(), and so are spread evenly.
@@ -35,7 +45,8 @@ typedef struct CuckooRun
  * what is there too often, and grows if that is not enough.  Many keys make
  * one run for each cuckoo_key_part(), of which one at a time fits the cache.
  *
- * Memory follows the number of different keys.  Once that exceeds work_mem,
+ * There can be one collector for each of very many groups, so that it is kept
+ * small.  Memory follows the number of different keys.  Once that exceeds work_mem,
  * keys go to a tuplesort, which writes them to disk and has as much again.
  */
 typedef struct CuckooCollector
@@ -43,16 +54,13 @@ typedef struct CuckooCollector
 	MemoryContext context;		/* of all that is allocated here */
 	int			max_equal;		/* equal keys kept, 1 to CUCKOO_MAX_COPIES */
 	bool		may_spill;		/* else memory is the only limit */
+	bool		is_sorted;		/* reading what was spilled has begun: no more
+								 * can be spilled */
 
 	CuckooRun	whole;			/* the only run, until there are parts */
-	CuckooRun  *parts;			/* CUCKOO_KEY_PARTS of them, or NULL */
+	CuckooParts *parts;			/* or NULL */
 	size_t		room;			/* of all runs together */
-
-	uint64	   *scratch;		/* to sort a part in */
-	size_t		scratch_room;
-
 	Tuplesortstate *sort;		/* keys spilled, or NULL */
-	bool		is_sorted;		/* reading has begun: no more can be spilled */
 } CuckooCollector;
 
 extern void cuckoo_collector_init(CuckooCollector *collector,
