@@ -206,4 +206,25 @@ SELECT cf_attach('safe', '{v}', 'safe_filter', 'f', '{k}', 100);
 ALTER TABLE safe_filter_1 SET LOGGED;
 SELECT cf_attach('safe', '{v}', 'safe_filter', 'f', '{k}', 100);
 
+--
+-- Changes of a schema that change values: right again after a rebuild, in the
+-- session that has followed the table before, too
+--
+CREATE TYPE color AS ENUM ('red', 'green');
+CREATE TYPE pair AS (c color, n int);
+CREATE TABLE paint (c color, p pair);
+CREATE TABLE paint_filter (by_color cuckoofilter, by_pair cuckoofilter);
+INSERT INTO paint VALUES ('red', ROW('red', 1));
+SELECT cf_attach('paint', '{c}', 'paint_filter', 'by_color', '{}', 100),
+	cf_attach('paint', '{p}', 'paint_filter', 'by_pair', '{}', 100);
+INSERT INTO paint VALUES ('red', ROW('red', 2));
+ALTER TYPE color RENAME VALUE 'red' TO 'crimson';
+ALTER TYPE pair ADD ATTRIBUTE m int;
+SELECT cf_rebuild('paint_filter', 'by_color'), cf_rebuild('paint_filter', 'by_pair');
+DELETE FROM paint;
+INSERT INTO paint VALUES ('crimson', ROW('crimson', 3, 4));
+SELECT by_color @> 'crimson', by_color @> 'red', by_pair @> ROW('crimson', 3, 4) FROM paint_filter;
+SELECT source_rows, missing, stale FROM cf_drift('paint_filter', 'by_color');
+SELECT source_rows, missing, stale FROM cf_drift('paint_filter', 'by_pair');
+
 DROP SCHEMA upkeep_odd CASCADE;
