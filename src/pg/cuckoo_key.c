@@ -671,6 +671,7 @@ typedef struct JsonPair
 	JsonbValue	value;
 } JsonPair;
 
+/* Millions of pairs take seconds to sort, and qsort() does not check. */
 static int
 compare_json_pairs(const void *a, const void *b)
 {
@@ -679,6 +680,7 @@ compare_json_pairs(const void *a, const void *b)
 	const int	order = memcmp(left->bytes, right->bytes,
 							   Min(left->nbytes, right->nbytes));
 
+	CHECK_FOR_INTERRUPTS();
 	if (order != 0)
 		return order;
 	return left->nbytes < right->nbytes ? -1 : left->nbytes > right->nbytes;
@@ -705,6 +707,8 @@ append_json_value(const JsonbValue *value, StringInfo buf)
 {
 	KeyString	string;
 	int			start;
+
+	CHECK_FOR_INTERRUPTS();
 
 	switch (value->type)
 	{
@@ -759,7 +763,6 @@ append_json_container(JsonbContainer *container, StringInfo buf)
 	int			nelements = 0;
 
 	check_stack_depth();
-	CHECK_FOR_INTERRUPTS();
 
 	iterator = JsonbIteratorInit(container);
 	token = JsonbIteratorNext(&iterator, &value, true);

@@ -38,8 +38,9 @@
 #define OPEN_COST		2.0
 #define SLICE_COST		1.5
 
-/* Slices read between two checks for interrupts. */
+/* Slices read, or probes in memory, between two checks for interrupts. */
 #define POLL_SLICES		256
+#define POLL_PROBES		65536
 
 bool		cuckoo_enable_slices = true;
 
@@ -382,7 +383,13 @@ cuckoo_site_contains_batch(CuckooSite *site, const uint64 *hashes,
 {
 	if (site->filter->image != NULL || read_whole(site, nhashes))
 	{
-		cuckoo_set_contains_batch(site->filter, hashes, nhashes, results);
+		for (size_t i = 0; i < nhashes; i += POLL_PROBES)
+		{
+			CHECK_FOR_INTERRUPTS();
+			cuckoo_set_contains_batch(site->filter, hashes + i,
+									  Min(nhashes - i, POLL_PROBES),
+									  results + i);
+		}
 		return;
 	}
 

@@ -664,12 +664,14 @@ collect_transition(Batch *batch, TriggerData *trigdata)
 		ExecDropSingleTupleTableSlot(new_slot);
 }
 
+/* Millions of hashes take seconds to sort, and qsort() does not check. */
 static int
 compare_hashes(const void *a, const void *b)
 {
 	const uint64 left = *(const uint64 *) a;
 	const uint64 right = *(const uint64 *) b;
 
+	CHECK_FOR_INTERRUPTS();
 	return left < right ? -1 : left > right ? 1 : 0;
 }
 
