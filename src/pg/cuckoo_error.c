@@ -144,6 +144,15 @@ cuckoo_build_error(CuckooStatus status, uint64 nentries, uint64 capacity)
 							   (unsigned long long) nentries),
 					 errhint("Values chosen to collide do that under one seed only: give another one.")));
 			break;
+		case CUCKOO_TOO_LARGE:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("cuckoo filter would be larger than 512 MiB"),
+					 errdetail("It would hold %llu entries of a capacity of %llu.",
+							   (unsigned long long) nentries,
+							   (unsigned long long) capacity),
+					 errhint("Spread the values over several filters, or accept a larger false positive rate.")));
+			break;
 		default:
 			elog(ERROR, "unexpected result of building a cuckoo filter: %s",
 				 cuckoo_status_reason(status));
