@@ -200,8 +200,7 @@ logged()
 	wait "$pid" || status=$?
 	# Whatever the command left running in the background ends with it.
 	kill -TERM -- "-$pid" 2>/dev/null || true
-	CLEAN_GROUPS=("${CLEAN_GROUPS[@]/#$pid/}")
-	forget_group
+	forget_group "$pid"
 	return "$status"
 }
 
@@ -214,13 +213,14 @@ stop_group()
 	kill -KILL -- "-$1" 2>/dev/null || true
 }
 
-# Throw the emptied entries out of CLEAN_GROUPS.
+# forget_group PID
+#		Take a process group that has ended out of CLEAN_GROUPS.
 forget_group()
 {
 	local item kept=()
 
 	for item in "${CLEAN_GROUPS[@]}"; do
-		[ -z "$item" ] || kept+=("$item")
+		[ "$item" = "$1" ] || kept+=("$item")
 	done
 	CLEAN_GROUPS=(${kept[@]+"${kept[@]}"})
 }
