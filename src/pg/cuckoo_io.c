@@ -180,8 +180,8 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 	static const char *const message =
 		"invalid input syntax for type cuckoofilter";
 	const char *const text_form = PG_GETARG_CSTRING(0);
-	const char *const base64 = text_form + TEXT_PREFIX_LENGTH;
 	struct Node *const escontext = fcinfo->context;
+	const char *base64;
 	size_t		base64_length;
 	struct varlena *datum;
 	int			bytes;
@@ -194,6 +194,7 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 						   TEXT_PREFIX),
 				 errhint("Make an empty filter with cf_new(capacity).")));
 
+	base64 = text_form + TEXT_PREFIX_LENGTH;
 	base64_length = strlen(base64);
 	if (base64_length > MAX_BASE64_LENGTH)
 		ereturn(escontext, (Datum) 0,
