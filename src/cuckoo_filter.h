@@ -15,7 +15,7 @@
  *	2		1		flags			CUCKOO_FLAG_*; all other bits zero
  *	3		1		key family		CuckooFamily; 0 until the first typed add
  *	4		1		columns, k		8 to 127
- *	5		1		index bits, q	0 to P - 8; 0 for a list
+ *	5		1		index bits, q	0 to P - 8, at most 32; 0 for a list
  *	6		1		prefix bits, P	9 to 48
  *	7		1		copies			low nibble: max_copies declared, 1 to 4;
  *								high nibble: max_copies now, from 2 (from 1
