@@ -56,11 +56,11 @@ CREATE FUNCTION cf_resize(filter cuckoofilter, capacity pg_catalog.float8 DEFAUL
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 30000;
 COMMENT ON FUNCTION cf_resize(cuckoofilter, pg_catalog.float8, pg_catalog.float8) IS 'the same values declared for another capacity or a coarser rate, as small as possible';
 
+-- not STRICT: NULL stands for several usual rates
 CREATE FUNCTION cf_plan(capacity pg_catalog.float8, fpr pg_catalog.float8 DEFAULT NULL,
 	OUT requested_fpr pg_catalog.float8, OUT promised_fpr pg_catalog.float8,
 	OUT fingerprint_bits pg_catalog.int4, OUT bits_per_value pg_catalog.float8,
 	OUT bytes pg_catalog.int8) RETURNS SETOF pg_catalog.record
--- not STRICT: NULL stands for several usual rates
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 5;
 COMMENT ON FUNCTION cf_plan(pg_catalog.float8, pg_catalog.float8) IS 'what a filter costs when it is filled to its capacity, for one rate or several';
 
@@ -567,11 +567,12 @@ COMMENT ON CAST (pg_catalog.bytea AS cuckoofilter) IS 'filter from image and che
 --
 -- Filters that follow a table.  Those that build or judge filters look at all
 -- rows or fail (row_security), and find nothing by search_path.  Their time is
--- spent in functions of ours, which cannot be compiled any further (jit).
+-- spent in functions of ours, which cannot be compiled any further (jit).  What
+-- writes, or changes a setting, has no place in a parallel plan.
 --
 
 CREATE FUNCTION cf_upkeep() RETURNS pg_catalog.trigger
-AS 'MODULE_PATHNAME' LANGUAGE C;
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION cf_upkeep() IS 'trigger function that keeps filters in step with a table; cf_attach() makes the triggers';
 
 -- not STRICT: without a filter, one is made
@@ -585,19 +586,19 @@ CREATE FUNCTION cf_attach(source pg_catalog.regclass, columns pg_catalog._text,
 	capacity pg_catalog.float8, fpr pg_catalog.float8 DEFAULT 0.01,
 	max_copies pg_catalog.int4 DEFAULT 4, seed pg_catalog.int8 DEFAULT 0,
 	target_key pg_catalog._text DEFAULT NULL) RETURNS pg_catalog.int8
-AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp SET row_security = off SET jit = off;
 COMMENT ON FUNCTION cf_attach(pg_catalog.regclass, pg_catalog._text, pg_catalog.regclass, pg_catalog.text, pg_catalog._text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8, pg_catalog._text) IS 'build the filters of a table in a column of another, and keep them in step from now on';
 
 CREATE FUNCTION cf_detach(target pg_catalog.regclass, filter pg_catalog.text) RETURNS pg_catalog.void
-AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp;
 COMMENT ON FUNCTION cf_detach(pg_catalog.regclass, pg_catalog.text) IS 'leave the filters of a column as they are, no longer in step with a table';
 
 CREATE FUNCTION cf_rebuild(target pg_catalog.regclass, filter pg_catalog.text,
 	capacity pg_catalog.float8 DEFAULT NULL, fpr pg_catalog.float8 DEFAULT NULL,
 	max_copies pg_catalog.int4 DEFAULT NULL, seed pg_catalog.int8 DEFAULT NULL) RETURNS pg_catalog.int8
-AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp SET row_security = off SET jit = off;
 COMMENT ON FUNCTION cf_rebuild(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'build the filters of an attached column anew, with other parameters if they are given';
 
@@ -607,6 +608,6 @@ CREATE FUNCTION cf_drift(target pg_catalog.regclass, filter pg_catalog.text,
 	OUT stale pg_catalog.int8, OUT stale_share pg_catalog.float8,
 	OUT fpr pg_catalog.float8, OUT promised_fpr pg_catalog.float8,
 	OUT bytes pg_catalog.int8, OUT rebuild_pays pg_catalog.bool) RETURNS SETOF pg_catalog.record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp SET row_security = off SET jit = off;
 COMMENT ON FUNCTION cf_drift(pg_catalog.regclass, pg_catalog.text) IS 'each filter of an attached column against its rows: missing values (always 0), stale entries, rates, whether a rebuild pays';
