@@ -227,4 +227,23 @@ SELECT by_color @> 'crimson', by_color @> 'red', by_pair @> ROW('crimson', 3, 4)
 SELECT source_rows, missing, stale FROM cf_drift('paint_filter', 'by_color');
 SELECT source_rows, missing, stale FROM cf_drift('paint_filter', 'by_pair');
 
+--
+-- Rows that turn out not to be keys leave no memory behind in the session
+--
+CREATE TYPE place AS (name text, at point);
+CREATE TABLE visited (p place);
+CREATE TABLE visited_filter (f cuckoofilter);
+SELECT cf_attach('visited', '{p}', 'visited_filter', 'f', '{}', 100);
+INSERT INTO visited VALUES (ROW('here', '(1,2)'));
+DO $$
+BEGIN
+	FOR i IN 1..100 LOOP
+		BEGIN
+			INSERT INTO visited VALUES (ROW('here', '(1,2)'));
+		EXCEPTION WHEN feature_not_supported THEN
+		END;
+	END LOOP;
+END $$;
+SELECT count(*) < 10 AS few FROM pg_backend_memory_contexts WHERE name = 'cuckoo record layout';
+
 DROP SCHEMA upkeep_odd CASCADE;

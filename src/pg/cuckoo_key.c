@@ -908,14 +908,8 @@ record_layout(CuckooKey *key, TupleDesc tupdesc)
 	if (layout != NULL && layout_matches(layout, tupdesc))
 		return layout;
 
-	/* forget the old one first, lest an error leave half of a new one */
-	if (layout != NULL)
-	{
-		key->layout = NULL;
-		MemoryContextDelete(layout->mcxt);
-	}
-
-	mcxt = AllocSetContextCreate(key->mcxt, "cuckoo record layout",
+	/* a type that is refused takes what there is of it along, in scratch */
+	mcxt = AllocSetContextCreate(CurrentMemoryContext, "cuckoo record layout",
 								 ALLOCSET_SMALL_SIZES);
 	layout = MemoryContextAllocZero(mcxt, sizeof(RecordLayout));
 	layout->mcxt = mcxt;
@@ -943,6 +937,9 @@ record_layout(CuckooKey *key, TupleDesc tupdesc)
 		layout->nfields++;
 	}
 
+	MemoryContextSetParent(mcxt, key->mcxt);
+	if (key->layout != NULL)
+		MemoryContextDelete(key->layout->mcxt);
 	key->layout = layout;
 	return layout;
 }
