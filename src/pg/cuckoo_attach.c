@@ -642,10 +642,14 @@ cf_attach(PG_FUNCTION_ARGS)
 	(void) cuckoo_relation_sql(source_oid);
 	relations = lock_source(source_oid);
 	source = table_open(source_oid, NoLock);
+
+	/* first, or anybody could keep others from writing to any table */
+	cuckoo_require_target_rights(source, target_oid);
 	target = table_open(target_oid, UPKEEP_LOCK);
+	/* they may have changed while we waited */
+	cuckoo_require_target_rights(source, target_oid);
 	require_followable(source, relations, target);
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
-	cuckoo_require_target_rights(source, target);
 	(void) cuckoo_key_for_type(columns.value_type, columns.value_collation,
 							   CurrentMemoryContext);
 	if (find_attachment(function, target_oid, attachment.filter) != NIL)

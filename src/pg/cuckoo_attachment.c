@@ -651,22 +651,22 @@ cuckoo_is_restricted(Oid role, Oid target)
  *		triggers do, since they do it for everybody.
  */
 void
-cuckoo_require_target_rights(Relation source, Relation target)
+cuckoo_require_target_rights(Relation source, Oid target)
 {
 	const Oid	owner = source->rd_rel->relowner;
 
-	if (cuckoo_lacks_rights(owner, RelationGetRelid(target)))
+	if (cuckoo_lacks_rights(owner, target))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for table %s",
-						RelationGetRelationName(target)),
+						get_rel_name(target)),
 				 errdetail("The owner of table \"%s\" needs the privileges SELECT, INSERT and UPDATE on it to keep its filters.",
 						   RelationGetRelationName(source))));
-	if (cuckoo_is_restricted(owner, RelationGetRelid(target)))
+	if (cuckoo_is_restricted(owner, target))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for table %s",
-						RelationGetRelationName(target)),
+						get_rel_name(target)),
 				 errdetail("Its row-level security applies to the owner of table \"%s\", who keeps its filters.",
 						   RelationGetRelationName(source)),
 				 errhint("Let one role own both tables.")));

@@ -1074,7 +1074,6 @@ before_truncate(Batch *batch, TriggerData *trigdata, Oid function)
 static void
 follow(Upkeep *upkeep, TriggerData *trigdata, Oid function)
 {
-	Relation	target;
 	Batch		batch;
 	Oid			user;
 	int			context;
@@ -1082,9 +1081,7 @@ follow(Upkeep *upkeep, TriggerData *trigdata, Oid function)
 	if (!upkeep->is_followed)
 		return;
 
-	target = table_open(upkeep->target, NoLock);
-	cuckoo_require_target_rights(trigdata->tg_relation, target);
-	table_close(target, NoLock);
+	cuckoo_require_target_rights(trigdata->tg_relation, upkeep->target);
 
 	start_batch(&batch, upkeep);
 	if (TRIGGER_FIRED_BY_TRUNCATE(trigdata->tg_event))

@@ -103,7 +103,7 @@ extern void cuckoo_columns_resolve(CuckooColumns *columns,
 extern void cuckoo_not_stored_error(Oid target);
 extern bool cuckoo_lacks_rights(Oid role, Oid target);
 extern bool cuckoo_is_restricted(Oid role, Oid target);
-extern void cuckoo_require_target_rights(Relation source, Relation target);
+extern void cuckoo_require_target_rights(Relation source, Oid target);
 
 /* Pieces of SQL, in the current memory context. */
 extern char *cuckoo_relation_sql(Oid relation);
