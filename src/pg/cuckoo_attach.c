@@ -369,13 +369,13 @@ create_triggers(Oid function, const CuckooAttachment *attachment, Oid target,
 			if (!has_event(relation, is_part, i))
 				continue;
 			cuckoo_run_sql(psprintf("CREATE OR REPLACE TRIGGER %s %s ON %s %s FOR EACH STATEMENT EXECUTE FUNCTION %s(%s)",
-						 quote_identifier(trigger_name(relation, i, attachment,
-													   target, existing)),
-						 events[i].timing, cuckoo_relation_sql(relation),
-						 events[i].tables,
-						 cuckoo_function_sql(function, "cf_upkeep"),
-						 cuckoo_attachment_write(attachment, is_part)),
-				SPI_OK_UTILITY);
+									quote_identifier(trigger_name(relation, i, attachment,
+																  target, existing)),
+									events[i].timing, cuckoo_relation_sql(relation),
+									events[i].tables,
+									cuckoo_function_sql(function, "cf_upkeep"),
+									cuckoo_attachment_write(attachment, is_part)),
+						   SPI_OK_UTILITY);
 		}
 	}
 }
@@ -507,8 +507,8 @@ build(Oid function, const CuckooAttachment *attachment,
 	if (attachment->nkeys == 0)
 	{
 		nrows = cuckoo_run_sql(psprintf("UPDATE %s%s AS t SET %s = (SELECT %s FROM %s AS s)",
-							 only, target_sql, filter, aggregate, source_sql),
-					SPI_OK_UPDATE);
+										only, target_sql, filter, aggregate, source_sql),
+							   SPI_OK_UPDATE);
 		if (nrows > 1)
 			ereport(ERROR,
 					(errcode(ERRCODE_CARDINALITY_VIOLATION),
@@ -519,50 +519,50 @@ build(Oid function, const CuckooAttachment *attachment,
 					 errhint("Name key columns to have a filter for each key.")));
 		if (nrows == 0)
 			nrows = cuckoo_run_sql(psprintf("INSERT INTO %s (%s) SELECT %s FROM %s AS s",
-								 target_sql, filter, aggregate, source_sql),
-						SPI_OK_INSERT);
+											target_sql, filter, aggregate, source_sql),
+								   SPI_OK_INSERT);
 		if (nrows == 0)
 			cuckoo_not_stored_error(RelationGetRelid(target));
 		return (int64) nrows;
 	}
 
 	cuckoo_run_sql(psprintf("WITH built AS MATERIALIZED ("
-				 "SELECT %s%s AS f FROM %s AS s WHERE %s GROUP BY %s"
-				 "), updated AS ("
-				 "UPDATE %s%s AS t SET %s = COALESCE(b.f, %s(%s))"
-				 " FROM %s%s AS o LEFT JOIN built AS b ON %s WHERE %s"
-				 " RETURNING 1"
-				 "), fresh AS MATERIALIZED ("
-				 "SELECT b.* FROM built AS b"
-				 " WHERE NOT EXISTS (SELECT FROM %s%s AS t WHERE %s)"
-				 "), inserted AS ("
-				 "INSERT INTO %s (%s, %s) OVERRIDING SYSTEM VALUE"
-				 " SELECT %s, b.f FROM fresh AS b"
-				 " RETURNING 1"
-				 ") SELECT (SELECT pg_catalog.count(*) FROM updated)"
-				 " OPERATOR(pg_catalog.+)"
-				 " (SELECT pg_catalog.count(*) FROM inserted),"
-				 " (SELECT pg_catalog.count(*) FROM %s%s AS t WHERE %s)"
-				 " OPERATOR(pg_catalog.+)"
-				 " (SELECT pg_catalog.count(*) FROM fresh)",
-				 group_sql(attachment), aggregate, source_sql,
-				 keys_sql(attachment, "s", KEY_OF_SOURCE, " IS DISTINCT FROM NULL",
-						  " AND "),
-				 keys_sql(attachment, "s", KEY_OF_SOURCE, "", ", "),
-				 only, target_sql, filter,
-				 cuckoo_function_sql(function, "cf_new"), parameters,
-				 only, target_sql,
-				 match_sql(attachment, columns, "o", KEY_OF_TARGET, "b", KEY_OF_GROUP),
-				 match_sql(attachment, columns, "t", KEY_OF_TARGET, "o", KEY_OF_TARGET),
-				 only, target_sql,
-				 match_sql(attachment, columns, "t", KEY_OF_TARGET, "b", KEY_OF_GROUP),
-				 target_sql,
-				 keys_sql(attachment, "", KEY_OF_TARGET, "", ", "), filter,
-				 keys_sql(attachment, "b", KEY_OF_GROUP, "", ", "),
-				 only, target_sql,
-				 keys_sql(attachment, "t", KEY_OF_TARGET,
-						  " IS DISTINCT FROM NULL", " AND ")),
-		SPI_OK_SELECT);
+							"SELECT %s%s AS f FROM %s AS s WHERE %s GROUP BY %s"
+							"), updated AS ("
+							"UPDATE %s%s AS t SET %s = COALESCE(b.f, %s(%s))"
+							" FROM %s%s AS o LEFT JOIN built AS b ON %s WHERE %s"
+							" RETURNING 1"
+							"), fresh AS MATERIALIZED ("
+							"SELECT b.* FROM built AS b"
+							" WHERE NOT EXISTS (SELECT FROM %s%s AS t WHERE %s)"
+							"), inserted AS ("
+							"INSERT INTO %s (%s, %s) OVERRIDING SYSTEM VALUE"
+							" SELECT %s, b.f FROM fresh AS b"
+							" RETURNING 1"
+							") SELECT (SELECT pg_catalog.count(*) FROM updated)"
+							" OPERATOR(pg_catalog.+)"
+							" (SELECT pg_catalog.count(*) FROM inserted),"
+							" (SELECT pg_catalog.count(*) FROM %s%s AS t WHERE %s)"
+							" OPERATOR(pg_catalog.+)"
+							" (SELECT pg_catalog.count(*) FROM fresh)",
+							group_sql(attachment), aggregate, source_sql,
+							keys_sql(attachment, "s", KEY_OF_SOURCE, " IS DISTINCT FROM NULL",
+									 " AND "),
+							keys_sql(attachment, "s", KEY_OF_SOURCE, "", ", "),
+							only, target_sql, filter,
+							cuckoo_function_sql(function, "cf_new"), parameters,
+							only, target_sql,
+							match_sql(attachment, columns, "o", KEY_OF_TARGET, "b", KEY_OF_GROUP),
+							match_sql(attachment, columns, "t", KEY_OF_TARGET, "o", KEY_OF_TARGET),
+							only, target_sql,
+							match_sql(attachment, columns, "t", KEY_OF_TARGET, "b", KEY_OF_GROUP),
+							target_sql,
+							keys_sql(attachment, "", KEY_OF_TARGET, "", ", "), filter,
+							keys_sql(attachment, "b", KEY_OF_GROUP, "", ", "),
+							only, target_sql,
+							keys_sql(attachment, "t", KEY_OF_TARGET,
+									 " IS DISTINCT FROM NULL", " AND ")),
+				   SPI_OK_SELECT);
 	nstored = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
 										  SPI_tuptable->tupdesc, 1, &isnull));
 	nwanted = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
@@ -614,14 +614,14 @@ cf_attach(PG_FUNCTION_ARGS)
 	source_oid = PG_GETARG_OID(0);
 	target_oid = PG_GETARG_OID(2);
 	attachment.values = cuckoo_attachment_names(PG_GETARG_ARRAYTYPE_P(1), "columns",
-								   &attachment.nvalues);
+												&attachment.nvalues);
 	if (attachment.nvalues == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"columns\" must name a column")));
 	attachment.filter = text_to_cstring(PG_GETARG_TEXT_PP(3));
 	attachment.keys = cuckoo_attachment_names(PG_GETARG_ARRAYTYPE_P(4), "key",
-								 &attachment.nkeys);
+											  &attachment.nkeys);
 	attachment.target_keys = PG_ARGISNULL(9) ? attachment.keys :
 		cuckoo_attachment_names(PG_GETARG_ARRAYTYPE_P(9), "target_key", &ntarget_keys);
 	if (!PG_ARGISNULL(9) && ntarget_keys != attachment.nkeys)
@@ -704,9 +704,9 @@ cf_detach(PG_FUNCTION_ARGS)
 		const CuckooTrigger *const trigger = lfirst(cell);
 
 		cuckoo_run_sql(psprintf("DROP TRIGGER IF EXISTS %s ON %s",
-					 quote_identifier(trigger->name),
-					 cuckoo_relation_sql(trigger->relation)),
-			SPI_OK_UTILITY);
+								quote_identifier(trigger->name),
+								cuckoo_relation_sql(trigger->relation)),
+					   SPI_OK_UTILITY);
 	}
 	SPI_finish();
 	PG_RETURN_VOID();

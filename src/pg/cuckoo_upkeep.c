@@ -958,12 +958,12 @@ reset_filters(const Upkeep *upkeep, Oid function)
 	Relation	target = table_open(upkeep->target, NoLock);
 
 	cuckoo_run_sql(psprintf("UPDATE %s%s AS t SET %s = %s(%s) WHERE %s(t.%s) OPERATOR(pg_catalog.>) 0",
-				 cuckoo_only_sql(target),
-				 cuckoo_relation_sql(upkeep->target), filter,
-				 cuckoo_function_sql(function, "cf_new"),
-				 cuckoo_parameters_sql(&upkeep->attachment),
-				 cuckoo_function_sql(function, "cf_count"), filter),
-		SPI_OK_UPDATE);
+							cuckoo_only_sql(target),
+							cuckoo_relation_sql(upkeep->target), filter,
+							cuckoo_function_sql(function, "cf_new"),
+							cuckoo_parameters_sql(&upkeep->attachment),
+							cuckoo_function_sql(function, "cf_count"), filter),
+				   SPI_OK_UPDATE);
 	table_close(target, NoLock);
 }
 
@@ -972,10 +972,10 @@ static bool
 any_filter_holds(const Upkeep *upkeep, Oid function)
 {
 	return cuckoo_run_sql(psprintf("SELECT FROM %s AS t WHERE %s(t.%s) OPERATOR(pg_catalog.>) 0 LIMIT 1",
-						cuckoo_relation_sql(upkeep->target),
-						cuckoo_function_sql(function, "cf_count"),
-						quote_identifier(upkeep->attachment.filter)),
-			   SPI_OK_SELECT) > 0;
+								   cuckoo_relation_sql(upkeep->target),
+								   cuckoo_function_sql(function, "cf_count"),
+								   quote_identifier(upkeep->attachment.filter)),
+						  SPI_OK_SELECT) > 0;
 }
 
 /*
