@@ -372,13 +372,14 @@ cuckoo_collector_add_from(CuckooCollector *collector, CuckooCollector *from)
 		CuckooRun  *const run = get_run(from, i);
 		size_t		begin = 0;
 
-		CHECK_FOR_INTERRUPTS();
 		sort_run(from, run);
 		while (begin < run->nkeys)
 		{
 			CuckooRun  *const to = run_of(collector, run->keys[begin]);
 			size_t		end = begin + 1;
 
+			/* all of a worker's hashes can be in one run */
+			CHECK_FOR_INTERRUPTS();
 			while (end < run->nkeys && run_of(collector, run->keys[end]) == to)
 				end++;
 			add_sorted(collector, to, run->keys + begin, end - begin);
