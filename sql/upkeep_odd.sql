@@ -228,12 +228,28 @@ SELECT source_rows, missing, stale FROM cf_drift('paint_filter', 'by_color');
 SELECT source_rows, missing, stale FROM cf_drift('paint_filter', 'by_pair');
 
 --
--- Rows that turn out not to be keys leave no memory behind in the session
+-- What has a part that is no key is refused before there are rows
 --
 CREATE TYPE place AS (name text, at point);
-CREATE TABLE visited (p place);
+CREATE TYPE journey AS (stops place[]);
+CREATE TABLE visited (id int, at point, p place, many place[], j journey);
 CREATE TABLE visited_filter (f cuckoofilter);
+SELECT cf_attach('visited', '{id, at}', 'visited_filter', 'f', '{}', 100);
 SELECT cf_attach('visited', '{p}', 'visited_filter', 'f', '{}', 100);
+SELECT cf_attach('visited', '{many}', 'visited_filter', 'f', '{}', 100);
+SELECT cf_attach('visited', '{id, j}', 'visited_filter', 'f', '{}', 100);
+ALTER TYPE place DROP ATTRIBUTE at;
+SELECT cf_attach('visited', '{id, j}', 'visited_filter', 'f', '{}', 100);
+SELECT cf_detach('visited_filter', 'f');
+
+--
+-- Rows that turn out not to be keys later leave no memory behind in the session
+--
+DROP TABLE visited;
+DROP TYPE journey;
+CREATE TABLE visited (p place);
+SELECT cf_attach('visited', '{p}', 'visited_filter', 'f', '{}', 100);
+ALTER TYPE place ADD ATTRIBUTE at point;
 INSERT INTO visited VALUES (ROW('here', '(1,2)'));
 DO $$
 BEGIN

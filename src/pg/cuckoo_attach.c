@@ -650,8 +650,8 @@ cf_attach(PG_FUNCTION_ARGS)
 	cuckoo_require_target_rights(source, target_oid);
 	require_followable(source, relations, target);
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
-	(void) cuckoo_key_for_type(columns.value_type, columns.value_collation,
-							   CurrentMemoryContext);
+	cuckoo_key_require_type(columns.value_type, columns.value_collation,
+							columns.value_desc);
 	if (find_attachment(function, target_oid, attachment.filter) != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),

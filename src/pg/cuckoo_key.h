@@ -26,6 +26,7 @@
 #ifndef CUCKOO_KEY_H
 #define CUCKOO_KEY_H
 
+#include "access/tupdesc.h"
 #include "fmgr.h"
 
 #include "../cuckoo_filter.h"
@@ -45,7 +46,15 @@ extern CuckooKey *cuckoo_key_for_type(Oid type, Oid collation,
 									  MemoryContext mcxt);
 
 /*
- * The same for the planner, which has no use for an error: NULL for a type or
+ * Raise the error that a value of the type would raise.  A CuckooKey learns of
+ * the fields of a record with the first one only; here they are looked up, also
+ * those of records within.  desc is the row type of an anonymous record, which
+ * has no other name, else NULL.
+ */
+extern void cuckoo_key_require_type(Oid type, Oid collation, TupleDesc desc);
+
+/*
+ * A key for the planner, which has no use for an error: NULL for a type or
  * collation that would be refused, and for one that has parts to look into.
  */
 extern CuckooKey *cuckoo_key_for_estimate(Oid type, Oid collation,

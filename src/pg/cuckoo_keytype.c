@@ -307,8 +307,33 @@ cuckoo_key_for_type(Oid type, Oid collation, MemoryContext mcxt)
 }
 
 /*
+ * cuckoo_key_require_type
+ *		Refuse a type whose values would be refused.
+ */
+void
+cuckoo_key_require_type(Oid type, Oid collation, TupleDesc desc)
+{
+	const CuckooKey *key = cuckoo_key_for_type(type, collation,
+											   CurrentMemoryContext);
+
+	while (key->element != NULL)
+		key = key->element;
+	if (key->kind != KEY_RECORD)
+		return;
+	if (key->type != RECORDOID)
+		desc = lookup_rowtype_tupdesc_copy(key->type, -1);
+	for (int i = 0; desc != NULL && i < desc->natts; i++)
+	{
+		const FormData_pg_attribute *att = TupleDescAttr(desc, i);
+
+		if (!att->attisdropped)
+			cuckoo_key_require_type(att->atttypid, att->attcollation, NULL);
+	}
+}
+
+/*
  * cuckoo_key_for_estimate
- *		The same, or NULL, but for the plain built-in types only.
+ *		cuckoo_key_for_type(), or NULL, but for the plain built-in types only.
  */
 CuckooKey *
 cuckoo_key_for_estimate(Oid type, Oid collation, MemoryContext mcxt)
