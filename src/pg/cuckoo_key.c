@@ -671,16 +671,14 @@ typedef struct JsonPair
 	JsonbValue	value;
 } JsonPair;
 
-/* Millions of pairs take seconds to sort, and qsort() does not check. */
 static int
-compare_json_pairs(const void *a, const void *b)
+compare_json_pairs(const void *a, const void *b, void *unused)
 {
 	const KeyString *const left = &((const JsonPair *) a)->key;
 	const KeyString *const right = &((const JsonPair *) b)->key;
 	const int	order = memcmp(left->bytes, right->bytes,
 							   Min(left->nbytes, right->nbytes));
 
-	CHECK_FOR_INTERRUPTS();
 	if (order != 0)
 		return order;
 	return left->nbytes < right->nbytes ? -1 : left->nbytes > right->nbytes;
@@ -806,7 +804,8 @@ append_json_container(JsonbContainer *container, StringInfo buf)
 			nelements++;
 		}
 		pfree(iterator);
-		qsort(pairs, npairs, sizeof(JsonPair), compare_json_pairs);
+		qsort_interruptible(pairs, npairs, sizeof(JsonPair),
+							compare_json_pairs, NULL);
 
 		append_byte(buf, KEY_JSONB_OBJECT);
 		append_int32(buf, npairs);

@@ -664,14 +664,12 @@ collect_transition(Batch *batch, TriggerData *trigdata)
 		ExecDropSingleTupleTableSlot(new_slot);
 }
 
-/* Millions of hashes take seconds to sort, and qsort() does not check. */
 static int
-compare_hashes(const void *a, const void *b)
+compare_hashes(const void *a, const void *b, void *unused)
 {
 	const uint64 left = *(const uint64 *) a;
 	const uint64 right = *(const uint64 *) b;
 
-	CHECK_FOR_INTERRUPTS();
 	return left < right ? -1 : left > right ? 1 : 0;
 }
 
@@ -690,8 +688,10 @@ cancel_out(Hashes *removed, Hashes *added)
 	if (removed->nhashes == 0 || added->nhashes == 0)
 		return;
 
-	qsort(removed->hashes, removed->nhashes, sizeof(uint64), compare_hashes);
-	qsort(added->hashes, added->nhashes, sizeof(uint64), compare_hashes);
+	qsort_interruptible(removed->hashes, removed->nhashes, sizeof(uint64),
+						compare_hashes, NULL);
+	qsort_interruptible(added->hashes, added->nhashes, sizeof(uint64),
+						compare_hashes, NULL);
 	while (i < removed->nhashes || j < added->nhashes)
 	{
 		if (i < removed->nhashes && j < added->nhashes &&
