@@ -262,4 +262,19 @@ BEGIN
 END $$;
 SELECT count(*) < 10 AS few FROM pg_backend_memory_contexts WHERE name = 'cuckoo record layout';
 
+--
+-- A rebuild enables what is disabled: else the filters would be wrong again
+--
+CREATE TABLE paused (id int);
+CREATE TABLE paused_filter (f cuckoofilter);
+SELECT cf_attach('paused', '{id}', 'paused_filter', 'f', '{}', 100);
+ALTER TABLE paused DISABLE TRIGGER paused_filter_f_cf_insert, ENABLE REPLICA TRIGGER paused_filter_f_cf_delete;
+INSERT INTO paused VALUES (1), (2);
+SELECT missing FROM cf_drift('paused_filter', 'f');
+SELECT cf_rebuild('paused_filter', 'f');
+SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = 'paused'::regclass ORDER BY tgname;
+INSERT INTO paused VALUES (3);
+DELETE FROM paused WHERE id = 1;
+SELECT source_rows, missing, stale FROM cf_drift('paused_filter', 'f');
+
 DROP SCHEMA upkeep_odd CASCADE;

@@ -714,7 +714,8 @@ cf_detach(PG_FUNCTION_ARGS)
 
 /*
  * lacks_triggers
- *		Has the source, a partition or a child not all of its triggers?
+ *		Has the source, a partition or a child not all of its triggers, or are
+ *		they disabled?
  */
 static bool
 lacks_triggers(Oid source, List *relations, List *triggers)
@@ -731,7 +732,7 @@ lacks_triggers(Oid source, List *relations, List *triggers)
 		{
 			const CuckooTrigger *const trigger = lfirst(other);
 
-			if (trigger->relation == relation)
+			if (trigger->relation == relation && trigger->is_enabled)
 				types |= trigger->type;
 		}
 		for (int i = 0; i < lengthof(events); i++)
@@ -749,7 +750,7 @@ lacks_triggers(Oid source, List *relations, List *triggers)
  *		Build all filters of a column anew.  Returns their number.
  *
  * Not STRICT: a NULL parameter stays as it is.  Partitions that have come
- * since get their triggers, and so does what has lost one.
+ * since get their triggers, and so does what has lost one or has it disabled.
  */
 Datum
 cf_rebuild(PG_FUNCTION_ARGS)

@@ -308,6 +308,8 @@ cuckoo_triggers_of(Oid function, Oid relation, Oid target, const char *filter)
 		trigger->name = pstrdup(NameStr(form->tgname));
 		trigger->type = form->tgtype;
 		trigger->is_part = strcmp(trigger->args[9], "part") == 0;
+		trigger->is_enabled = form->tgenabled == TRIGGER_FIRES_ON_ORIGIN ||
+			form->tgenabled == TRIGGER_FIRES_ALWAYS;
 		found = lappend(found, trigger);
 	}
 	systable_endscan(scan);

@@ -83,6 +83,7 @@ typedef struct CuckooTrigger
 	char	   *name;
 	int16		type;			/* pg_trigger.tgtype */
 	bool		is_part;
+	bool		is_enabled;		/* fires for what is not replicated */
 	char	   *args[CUCKOO_UPKEEP_NARGS];
 } CuckooTrigger;
 
