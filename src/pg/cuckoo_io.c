@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "common/hashfn.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
@@ -317,16 +318,24 @@ cf_cmp(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(compare(fcinfo));
 }
 
+/* The sizes are known without reading what is stored out of line. */
+static bool
+are_equal(FunctionCallInfo fcinfo)
+{
+	return toast_raw_datum_size(PG_GETARG_DATUM(0)) ==
+		toast_raw_datum_size(PG_GETARG_DATUM(1)) && compare(fcinfo) == 0;
+}
+
 Datum
 cf_eq(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(compare(fcinfo) == 0);
+	PG_RETURN_BOOL(are_equal(fcinfo));
 }
 
 Datum
 cf_ne(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(compare(fcinfo) != 0);
+	PG_RETURN_BOOL(!are_equal(fcinfo));
 }
 
 Datum
