@@ -68,11 +68,12 @@ cuckoo_image_error(CuckooStatus status, const uint8 *image, int sqlerrcode,
 void
 cuckoo_add_error(CuckooStatus status, const CuckooFilter *filter)
 {
-	const uint64 largest = cuckoo_set_max_resize(filter);
+	uint64		largest;
 
 	switch (status)
 	{
 		case CUCKOO_FULL:
+			largest = cuckoo_set_max_resize(filter);
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("cuckoo filter is full"),
