@@ -30,6 +30,7 @@
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -130,6 +131,8 @@ lock_source(Oid source)
 				 errdetail("This transaction does not see what others have committed while it waited for its lock.")));
 
 	require_owner(source);
+	/* find_all_inheritors() locks the others only */
+	LockRelationOid(source, UPKEEP_LOCK);
 	relations = find_all_inheritors(source, UPKEEP_LOCK, NULL);
 	foreach(cell, relations)
 	{
