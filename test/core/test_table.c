@@ -275,7 +275,7 @@ fill_to_the_brim(void)
 						add(&filter, &bag, hash);
 				}
 				check_table(&filter, &bag);
-				if (filter.nentries * 100 > nslots * 93)
+				if (nslots >= 256 && filter.nentries * 100 > nslots * 93)
 					CHECK(filter.nkicks > 0 && filter.longest_path > 0);
 				CHECK(filter.nkicks >= (uint64_t) filter.longest_path);
 				ref_bag_free(&bag);
@@ -437,7 +437,7 @@ dropping_copies(void)
 
 		test_host_init(&host);
 		test_new_table(&filter, &host, k, q, P, 4);
-		operate(&filter, &bag, 2000, 14);
+		operate(&filter, &bag, 2000, 8);
 		for (int ncopies = 0; ncopies <= 4; ncopies++)
 		{
 			uint64_t	nabove = 0;
@@ -469,12 +469,15 @@ dropping_copies(void)
 	}
 }
 
+/* Many probes at once, half of them for what is there. */
 static void
 batches(void)
 {
+	enum {NMEMBERS = 40};
 	CuckooFilter filter;
 	RefBag		bag = {0};
 	TestHost	host;
+	uint64_t	members[NMEMBERS];
 	uint64_t	hashes[200];
 	bool		results[201];
 
@@ -482,14 +485,17 @@ batches(void)
 	for (int f = CUCKOO_MIN_FP_BITS; f <= 24; f++)
 	{
 		test_new_table(&filter, &host, 31, 3, f + 3, 4);
-		operate(&filter, &bag, 2000, 15);
+		operate(&filter, &bag, 2000, 8);
+		for (int i = 0; i < NMEMBERS; i++)
+		{
+			members[i] = test_random();
+			CHECK(add(&filter, &bag, members[i]));
+		}
 		for (size_t n = 0; n <= 200; n++)
 		{
 			for (size_t i = 0; i < n; i++)
-				hashes[i] = test_random_below(2) == 0 || bag.nkeys == 0 ?
-					test_random() :
-					ref_hash_of(ref_primary(hashes[i == 0 ? 0 : i - 1], 31,
-											f + 3), 31, f + 3, test_random());
+				hashes[i] = test_random_below(2) == 0 ? test_random() :
+					twin_of(&filter, members[test_random_below(NMEMBERS)]);
 			memset(results, 2, sizeof(results));
 			cuckoo_table_contains_batch(&filter, hashes, n, results);
 			for (size_t i = 0; i < n; i++)
