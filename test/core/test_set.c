@@ -1116,6 +1116,10 @@ full_as_foretold(void)
 			CuckooFilter foretold;
 			CuckooFilter filter;
 			TestHost	host;
+			/* in memory: some processors return more digits than a double's */
+			volatile double foretold_fpr;
+			volatile double declared_fpr;
+			volatile double fpr;
 
 			WHERE("capacity %" PRIu64 ", rate %" PRIu64, n, i, 0, 0);
 			CHECK_STATUS(cuckoo_set_new(&foretold, &parameters, NULL),
@@ -1129,11 +1133,11 @@ full_as_foretold(void)
 											&host.host), CUCKOO_OK);
 			CHECK_EQUAL(filter.is_table, cuckoo_set_full_is_table(&foretold));
 			CHECK_EQUAL(filter.image_bytes, cuckoo_set_full_bytes(&foretold));
-			CHECK(cuckoo_set_declared_fpr(&foretold) ==
-				  cuckoo_set_declared_fpr(&filter));
-			CHECK(cuckoo_set_fpr(&filter) <=
-				  cuckoo_set_declared_fpr(&filter) &&
-				  cuckoo_set_declared_fpr(&filter) <= promised[i]);
+			foretold_fpr = cuckoo_set_declared_fpr(&foretold);
+			declared_fpr = cuckoo_set_declared_fpr(&filter);
+			fpr = cuckoo_set_fpr(&filter);
+			CHECK(foretold_fpr == declared_fpr);
+			CHECK(fpr <= declared_fpr && declared_fpr <= promised[i]);
 
 			if (filter.is_table)
 			{
