@@ -234,7 +234,7 @@ show()
 
 # name_failed LOG
 #		Name the tests that failed, now and again at the end of everything, each
-#		with what it said about itself right afterwards.
+#		with what it said about itself right before or afterwards.
 name_failed()
 {
 	local line
@@ -243,10 +243,19 @@ name_failed()
 		step "  $line"
 		failed_tests+=("$line")
 	done < <(awk '
-		/^not ok / || /^(test |     )[^ ].*\.\.\. FAILED/ { n = 8 }
-		/^not ok .*# TODO/ { n = 0 }
-		n > 0 && (n == 8 || /^#/) { print substr($0, 1, 300); n--; next }
-		/./ { n = 0 }' "$1")
+		function show(line) { print substr(line, 1, 300) }
+		/^#/ && n > 0 { show($0); n--; next }
+		/^#/ { said[++nsaid] = $0; next }
+		/^not ok .*# TODO/ { n = nsaid = 0; next }
+		/^not ok / || /^(test |     )[^ ].*\.\.\. FAILED/ {
+			for (i = nsaid > 4 ? nsaid - 3 : 1; i <= nsaid; i++)
+				show(said[i])
+			show($0)
+			n = 7
+			nsaid = 0
+			next
+		}
+		/./ { n = nsaid = 0 }' "$1")
 }
 
 # suite TITLE FUNCTION [ARG...]
