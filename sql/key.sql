@@ -408,6 +408,13 @@ BEGIN
 END $$;
 SELECT count(*) FILTER (WHERE cf_hash(e) <> cf_hash(e::text)) AS wrong, count(DISTINCT cf_hash(e)) AS labels
 	FROM generate_series(1, 3), unnest(enum_range(NULL::key_many)) e;
+-- a label that is renamed in sight of a call that has seen the old one
+CREATE FUNCTION key_label(e key_mood2) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN cf_hash(e); END $$;
+BEGIN;
+SELECT key_label('happy') = cf_hash('happy'::text) AS old_label;
+ALTER TYPE key_mood2 RENAME VALUE 'happy' TO 'glad';
+SELECT key_label('glad') = cf_hash('glad'::text) AS new_label;
+ROLLBACK;
 
 -- the same values stored compressed, out of line, both and neither
 CREATE TABLE key_toast (storage text, t text, b bytea, n numeric, j jsonb, a text[], v varbit, p key_pair, i inet, e interval);

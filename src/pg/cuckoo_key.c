@@ -37,6 +37,7 @@
 #include "utils/date.h"
 #include "utils/hsearch.h"
 #include "utils/inet.h"
+#include "utils/inval.h"
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
 #include "utils/multirangetypes.h"
@@ -127,6 +128,9 @@ typedef struct KeyString
 	void	   *converted;		/* NULL, or a copy */
 	char		small[4];		/* room for "char" */
 } KeyString;
+
+/* Changes of enum labels that this backend has heard of, or 0 for none yet. */
+static uint64 label_generation = 0;
 
 static void append_key(CuckooKey *key, Datum value, StringInfo buf);
 static void append_json_container(JsonbContainer *container, StringInfo buf);
@@ -349,6 +353,52 @@ char_string(uint8 byte, KeyString *string)
 }
 
 /*
+ * forget_labels
+ *		Syscache callback: an enum has changed.
+ */
+static void
+forget_labels(Datum arg, cuckoo_syscache_id cacheid, uint32 hashvalue)
+{
+	label_generation++;
+}
+
+/*
+ * start_labels
+ *		Begin to remember labels at a call site, or anew where some have changed.
+ *
+ * A call site can outlive many statements: one of a trigger the transaction,
+ * one of PL/pgSQL the command that renames a label.
+ */
+static void
+start_labels(CuckooKey *key)
+{
+	HASHCTL		control;
+
+	if (label_generation == 0)
+	{
+		CacheRegisterSyscacheCallback(ENUMOID, forget_labels, (Datum) 0);
+		label_generation = 1;
+	}
+
+	if (key->label_mcxt != NULL)
+		MemoryContextReset(key->label_mcxt);
+	else
+		key->label_mcxt = AllocSetContextCreate(key->mcxt,
+												"cuckoo enum labels",
+												ALLOCSET_SMALL_SIZES);
+	key->labels = NULL;
+	key->last_label = NULL;
+	key->label_generation = label_generation;
+
+	memset(&control, 0, sizeof(control));
+	control.keysize = sizeof(Oid);
+	control.entrysize = sizeof(EnumLabel);
+	control.hcxt = key->label_mcxt;
+	key->labels = hash_create("cuckoo enum labels", 32, &control,
+							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+/*
  * enum_label
  *		The label of an enum value, from the cache of this call site.
  */
@@ -359,20 +409,10 @@ enum_label(CuckooKey *key, Oid value)
 	HeapTuple	tuple;
 	KeyString	string;
 
-	if (key->last_label != NULL && key->last_label->value == value)
+	if (key->labels == NULL || key->label_generation != label_generation)
+		start_labels(key);
+	else if (key->last_label != NULL && key->last_label->value == value)
 		return key->last_label;
-
-	if (key->labels == NULL)
-	{
-		HASHCTL		control;
-
-		memset(&control, 0, sizeof(control));
-		control.keysize = sizeof(Oid);
-		control.entrysize = sizeof(EnumLabel);
-		control.hcxt = key->mcxt;
-		key->labels = hash_create("cuckoo enum labels", 32, &control,
-								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
 
 	label = hash_search(key->labels, &value, HASH_FIND, NULL);
 	if (label == NULL)
@@ -388,7 +428,7 @@ enum_label(CuckooKey *key, Oid value)
 			NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
 		string.nbytes = strlen(string.bytes);
 		convert_string(&string);
-		bytes = MemoryContextAlloc(key->mcxt, string.nbytes + 1);
+		bytes = MemoryContextAlloc(key->label_mcxt, string.nbytes + 1);
 		memcpy(bytes, string.bytes, string.nbytes);
 		if (string.converted != NULL)
 			pfree(string.converted);

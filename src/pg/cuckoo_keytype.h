@@ -73,8 +73,10 @@ struct CuckooKey
 								 * multirange's ranges */
 	TypeCacheEntry *typcache;	/* of a range or multirange */
 	struct RecordLayout *layout;	/* of the last record, or NULL */
-	HTAB	   *labels;			/* EnumLabel by value, or NULL */
+	MemoryContext label_mcxt;	/* of the two that follow, or NULL */
+	HTAB	   *labels;			/* EnumLabel by value */
 	struct EnumLabel *last_label;	/* the one used last, or NULL */
+	uint64		label_generation;	/* when the first of them was read */
 };
 
 #endif							/* CUCKOO_KEYTYPE_H */

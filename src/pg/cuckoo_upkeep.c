@@ -160,10 +160,7 @@ forget(Datum arg, Oid relation)
 	}
 }
 
-/*
- * Syscache callback: the names in the plans may mean something else, or labels
- * of enum values that the key has looked up be others by now.
- */
+/* Syscache callback: the names in the plans may mean something else. */
 static void
 forget_all(Datum arg, cuckoo_syscache_id cacheid, uint32 hashvalue)
 {
@@ -329,7 +326,6 @@ open_upkeep(TriggerData *trigdata, Oid function)
 		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_all, (Datum) 0);
 		CacheRegisterSyscacheCallback(PROCOID, forget_all, (Datum) 0);
 		CacheRegisterSyscacheCallback(OPEROID, forget_all, (Datum) 0);
-		CacheRegisterSyscacheCallback(ENUMOID, forget_all, (Datum) 0);
 	}
 
 	/* waiting for the lock may bring news of the target */
