@@ -277,4 +277,26 @@ INSERT INTO paused VALUES (3);
 DELETE FROM paused WHERE id = 1;
 SELECT source_rows, missing, stale FROM cf_drift('paused_filter', 'f');
 
+--
+-- A child of a child, whose parent is taken off, and comes back
+--
+CREATE TABLE elder (k int, v int);
+CREATE TABLE middle () INHERITS (elder);
+CREATE TABLE younger () INHERITS (middle);
+CREATE TABLE elder_filter (k int PRIMARY KEY, f cuckoofilter);
+SELECT cf_attach('elder', '{v}', 'elder_filter', 'f', '{k}', 100);
+INSERT INTO elder VALUES (1, 1);
+INSERT INTO younger VALUES (1, 1), (1, 2);
+DELETE FROM younger WHERE v = 2;
+ALTER TABLE middle NO INHERIT elder;
+SELECT cf_rebuild('elder_filter', 'f');
+DELETE FROM younger;
+SELECT key, source_rows, missing, entries FROM cf_drift('elder_filter', 'f');
+INSERT INTO younger VALUES (1, 3);
+UPDATE younger SET v = 4;
+ALTER TABLE middle INHERIT elder;
+SELECT cf_rebuild('elder_filter', 'f');
+UPDATE younger SET v = 5;
+SELECT key, source_rows, missing, entries FROM cf_drift('elder_filter', 'f');
+
 DROP SCHEMA upkeep_odd CASCADE;

@@ -73,6 +73,7 @@ typedef struct Upkeep
 	Oid			source;
 	Oid			target;
 	Oid			root;			/* source of the attachment; differs in a part */
+	List	   *ancestors;		/* of a part: all above it, and itself */
 	bool		is_followed;	/* false: a part that has been taken off */
 	CuckooAttachment attachment;
 	CuckooColumns columns;
@@ -155,7 +156,8 @@ forget(Datum arg, Oid relation)
 		Upkeep	   *const upkeep = slot->upkeep;
 
 		if (relation == InvalidOid || relation == upkeep->source ||
-			relation == upkeep->target || relation == upkeep->root)
+			relation == upkeep->target ||
+			list_member_oid(upkeep->ancestors, relation))
 			upkeep->is_valid = false;
 	}
 }
@@ -211,20 +213,24 @@ discard_outdated(void)
  * find_root
  *		Set the root of a part: its ancestor with a trigger for the whole.
  *
- * A part may have been taken off since.  No lock is taken on ancestors: what
- * makes or ends a part also locks the part, and tells us by the relcache.
+ * A part may have been taken off since, or an ancestor from what is above it,
+ * and come back.  No lock is taken on ancestors: what makes or ends a child
+ * also locks it, and tells us by the relcache.  So all of them are looked at.
  */
 static void
 find_root(Upkeep *upkeep, Oid function)
 {
-	List	   *ancestors = list_make1_oid(upkeep->source);
 	int			next = 0;
 
 	upkeep->root = upkeep->source;
 	upkeep->is_followed = !upkeep->attachment.is_part;
-	while (!upkeep->is_followed && next < list_length(ancestors))
+	if (upkeep->is_followed)
+		return;
+
+	upkeep->ancestors = list_make1_oid(upkeep->source);
+	while (next < list_length(upkeep->ancestors))
 	{
-		const Oid	child = list_nth_oid(ancestors, next++);
+		const Oid	child = list_nth_oid(upkeep->ancestors, next++);
 		ListCell   *cell;
 
 		foreach(cell, cuckoo_parents_of(child))
@@ -232,7 +238,8 @@ find_root(Upkeep *upkeep, Oid function)
 			const Oid	parent = lfirst_oid(cell);
 			ListCell   *other;
 
-			ancestors = list_append_unique_oid(ancestors, parent);
+			upkeep->ancestors = list_append_unique_oid(upkeep->ancestors,
+													   parent);
 			foreach(other, cuckoo_triggers_of(function, parent,
 											  upkeep->target,
 											  upkeep->attachment.filter))
