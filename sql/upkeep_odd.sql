@@ -299,4 +299,22 @@ SELECT cf_rebuild('elder_filter', 'f');
 UPDATE younger SET v = 5;
 SELECT key, source_rows, missing, entries FROM cf_drift('elder_filter', 'f');
 
+--
+-- Another unique index of the key, which takes two keys for one
+--
+CREATE TABLE strict (k int, v int);
+CREATE TABLE strict_filter (k int PRIMARY KEY, f cuckoofilter);
+CREATE FUNCTION half_cmp(int, int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT btint4cmp($1 / 2, $2 / 2)';
+CREATE FUNCTION half_eq(int, int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 / 2 = $2 / 2';
+CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = half_eq);
+CREATE OPERATOR CLASS half_ops FOR TYPE int USING btree AS OPERATOR 3 ===, FUNCTION 1 half_cmp(int, int);
+CREATE UNIQUE INDEX ON strict_filter (k half_ops);
+SELECT cf_attach('strict', '{v}', 'strict_filter', 'f', '{k}', 100);
+INSERT INTO strict VALUES (2, 1), (4, 1);
+\set VERBOSITY default
+INSERT INTO strict VALUES (3, 2);
+\set VERBOSITY terse
+INSERT INTO strict VALUES (2, 2), (6, 2);
+SELECT key, source_rows, missing, entries FROM cf_drift('strict_filter', 'f');
+
 DROP SCHEMA upkeep_odd CASCADE;

@@ -682,5 +682,5 @@ cuckoo_not_stored_error(Oid target)
 			(errcode(ERRCODE_TRIGGERED_ACTION_EXCEPTION),
 			 errmsg("filter was not stored in table %s",
 					cuckoo_relation_sql(target)),
-			 errdetail("A trigger or a rule of the table prevented it.")));
+			 errdetail("A trigger, a rule or another unique index of the table prevented it.")));
 }

@@ -799,6 +799,9 @@ prepare_update(const Upkeep *upkeep)
 /*
  * INSERT of the first filter of a tenant.  Somebody else may insert it first:
  * then that one is changed.
+ *
+ * The conflict can be one of another unique index of the same columns, with
+ * the row of another key.  That row is none to change.
  */
 static SPIPlanPtr
 prepare_insert(const Upkeep *upkeep)
@@ -821,6 +824,7 @@ prepare_insert(const Upkeep *upkeep)
 	appendStringInfo(&sql, "%s(NULL, $%d)) ON CONFLICT (%s) DO UPDATE SET %s = %s(t.%s, $%d)",
 					 upkeep->apply, attachment->nkeys + 1, columns.data,
 					 filter, upkeep->apply, filter, attachment->nkeys + 1);
+	append_tenant_condition(&sql, upkeep);
 	return prepare(upkeep, sql.data);
 }
 
