@@ -317,4 +317,23 @@ INSERT INTO strict VALUES (3, 2);
 INSERT INTO strict VALUES (2, 2), (6, 2);
 SELECT key, source_rows, missing, entries FROM cf_drift('strict_filter', 'f');
 
+--
+-- A rebuild with other parameters makes triggers anew: those fire always that did,
+-- and no other ones less than usual
+--
+CREATE TABLE always (k int, v int) PARTITION BY LIST (k);
+CREATE TABLE always_1 PARTITION OF always FOR VALUES IN (1);
+CREATE TABLE always_filter (k int PRIMARY KEY, f cuckoofilter);
+SELECT cf_attach('always', '{v}', 'always_filter', 'f', '{k}', 100);
+ALTER TABLE ONLY always ENABLE ALWAYS TRIGGER always_filter_f_cf_insert;
+ALTER TABLE always_1 DISABLE TRIGGER always_filter_f_cf_delete;
+ALTER TABLE ONLY always ENABLE REPLICA TRIGGER always_filter_f_cf_truncate;
+SELECT cf_rebuild('always_filter', 'f', 200);
+SELECT tgrelid::regclass, tgname, tgenabled FROM pg_trigger
+	WHERE tgrelid IN ('always'::regclass, 'always_1'::regclass) ORDER BY 1, 2;
+SET session_replication_role = replica;
+INSERT INTO always VALUES (1, 1);
+RESET session_replication_role;
+SELECT key, source_rows, missing FROM cf_drift('always_filter', 'f');
+
 DROP SCHEMA upkeep_odd CASCADE;

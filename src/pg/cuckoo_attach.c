@@ -305,27 +305,33 @@ static const struct
 	}
 };
 
-/*
- * trigger_name
- *		The name of the trigger of a relation for an event: of the one that is
- *		to be replaced, or one that is free.
- */
-static const char *
-trigger_name(Oid relation, int event, const CuckooAttachment *attachment,
-			 Oid target, List *existing)
+/* The trigger of a relation for an event, or NULL. */
+static const CuckooTrigger *
+find_trigger(Oid relation, int event, List *triggers)
 {
 	ListCell   *cell;
-	char	   *name;
-	char		label[NAMEDATALEN];
 
-	foreach(cell, existing)
+	foreach(cell, triggers)
 	{
 		const CuckooTrigger *const trigger = lfirst(cell);
 
 		if (trigger->relation == relation &&
 			(trigger->type & events[event].type) != 0)
-			return trigger->name;
+			return trigger;
 	}
+	return NULL;
+}
+
+/*
+ * free_name
+ *		A name for the trigger of a relation for an event that has none.
+ */
+static const char *
+free_name(Oid relation, int event, const CuckooAttachment *attachment,
+		  Oid target)
+{
+	char	   *name;
+	char		label[NAMEDATALEN];
 
 	strlcpy(label, events[event].label, sizeof(label));
 	for (int i = 1;; i++)
@@ -334,6 +340,37 @@ trigger_name(Oid relation, int event, const CuckooAttachment *attachment,
 		if (!OidIsValid(get_trigger_oid(relation, name, true)))
 			return name;
 		snprintf(label, sizeof(label), "%s%d", events[event].label, i);
+	}
+}
+
+/*
+ * create_trigger
+ *		Make the trigger of a relation for an event, or replace what there is.
+ *
+ * One that fires always, also for what is replicated, goes on to do so.
+ */
+static void
+create_trigger(Oid function, const CuckooAttachment *attachment, Oid target,
+			   Oid relation, bool is_part, int event,
+			   const CuckooTrigger *existing)
+{
+	const char *const name = existing != NULL ? existing->name :
+		free_name(relation, event, attachment, target);
+
+	cuckoo_run_sql(psprintf("CREATE OR REPLACE TRIGGER %s %s ON %s %s FOR EACH STATEMENT EXECUTE FUNCTION %s(%s)",
+							quote_identifier(name), events[event].timing,
+							cuckoo_relation_sql(relation),
+							events[event].tables,
+							cuckoo_function_sql(function, "cf_upkeep"),
+							cuckoo_attachment_write(attachment, is_part)),
+				   SPI_OK_UTILITY);
+	if (existing != NULL && existing->is_always)
+	{
+		Relation	altered = table_open(relation, NoLock);
+
+		cuckoo_enable_trigger(altered, name, TRIGGER_FIRES_ALWAYS,
+							  UPKEEP_LOCK);
+		table_close(altered, NoLock);
 	}
 }
 
@@ -369,16 +406,9 @@ create_triggers(Oid function, const CuckooAttachment *attachment, Oid target,
 
 		for (int i = 0; i < lengthof(events); i++)
 		{
-			if (!has_event(relation, is_part, i))
-				continue;
-			cuckoo_run_sql(psprintf("CREATE OR REPLACE TRIGGER %s %s ON %s %s FOR EACH STATEMENT EXECUTE FUNCTION %s(%s)",
-									quote_identifier(trigger_name(relation, i, attachment,
-																  target, existing)),
-									events[i].timing, cuckoo_relation_sql(relation),
-									events[i].tables,
-									cuckoo_function_sql(function, "cf_upkeep"),
-									cuckoo_attachment_write(attachment, is_part)),
-						   SPI_OK_UTILITY);
+			if (has_event(relation, is_part, i))
+				create_trigger(function, attachment, target, relation,
+							   is_part, i, find_trigger(relation, i, existing));
 		}
 	}
 }
@@ -724,24 +754,18 @@ static bool
 lacks_triggers(Oid source, List *relations, List *triggers)
 {
 	ListCell   *cell;
-	ListCell   *other;
 
 	foreach(cell, relations)
 	{
 		const Oid	relation = lfirst_oid(cell);
-		int16		types = 0;
 
-		foreach(other, triggers)
-		{
-			const CuckooTrigger *const trigger = lfirst(other);
-
-			if (trigger->relation == relation && trigger->is_enabled)
-				types |= trigger->type;
-		}
 		for (int i = 0; i < lengthof(events); i++)
 		{
+			const CuckooTrigger *const trigger =
+				find_trigger(relation, i, triggers);
+
 			if (has_event(relation, relation != source, i) &&
-				(types & events[i].type) == 0)
+				(trigger == NULL || !trigger->is_enabled))
 				return true;
 		}
 	}

@@ -310,6 +310,7 @@ cuckoo_triggers_of(Oid function, Oid relation, Oid target, const char *filter)
 		trigger->is_part = strcmp(trigger->args[9], "part") == 0;
 		trigger->is_enabled = form->tgenabled == TRIGGER_FIRES_ON_ORIGIN ||
 			form->tgenabled == TRIGGER_FIRES_ALWAYS;
+		trigger->is_always = form->tgenabled == TRIGGER_FIRES_ALWAYS;
 		found = lappend(found, trigger);
 	}
 	systable_endscan(scan);

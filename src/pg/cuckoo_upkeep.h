@@ -84,6 +84,7 @@ typedef struct CuckooTrigger
 	int16		type;			/* pg_trigger.tgtype */
 	bool		is_part;
 	bool		is_enabled;		/* fires for what is not replicated */
+	bool		is_always;		/* and for what is */
 	char	   *args[CUCKOO_UPKEEP_NARGS];
 } CuckooTrigger;
 

@@ -90,6 +90,16 @@
 	pg_class_ownercheck((relation), (role))
 #endif
 
+/* 16: triggers of partitions can be set along with those they were made for. */
+#if PG_VERSION_NUM >= 160000
+#define cuckoo_enable_trigger(relation, name, fires_when, lock) \
+	EnableDisableTrigger((relation), (name), InvalidOid, (fires_when), false, \
+						 false, (lock))
+#else
+#define cuckoo_enable_trigger(relation, name, fires_when, lock) \
+	EnableDisableTrigger((relation), (name), (fires_when), false, (lock))
+#endif
+
 /* 19: the caches of the catalogs have a type of their own. */
 #if PG_VERSION_NUM >= 190000
 typedef SysCacheIdentifier cuckoo_syscache_id;
