@@ -203,6 +203,37 @@ require_followable(Relation source, List *relations, Relation target)
 }
 
 /*
+ * require_told
+ *		Refuse generated columns of partitions.
+ *
+ * Up to 15 a column of the source can be generated in a partition only.
+ */
+static void
+require_told(const CuckooAttachment *attachment, Relation source,
+			 List *relations)
+{
+	ListCell   *cell;
+
+	if (source->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		return;
+	foreach(cell, relations)
+	{
+		const Oid	relation = lfirst_oid(cell);
+
+		for (int i = 0; i < attachment->nvalues + attachment->nkeys; i++)
+		{
+			const char *const column = i < attachment->nvalues ?
+				attachment->values[i] :
+				attachment->keys[i - attachment->nvalues];
+
+			if (get_attgenerated(relation,
+								 get_attnum(relation, column)) != '\0')
+				cuckoo_generated_error(relation, column);
+		}
+	}
+}
+
+/*
  * may_keep
  *		May the owner of a table keep the filters of the target?
  *
@@ -683,6 +714,7 @@ cf_attach(PG_FUNCTION_ARGS)
 	cuckoo_require_target_rights(source, target_oid);
 	require_followable(source, relations, target);
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
+	require_told(&attachment, source, relations);
 	cuckoo_key_require_type(columns.value_type, columns.value_collation,
 							columns.value_desc);
 	if (find_attachment(function, target_oid, attachment.filter) != NIL)
@@ -814,6 +846,7 @@ cf_rebuild(PG_FUNCTION_ARGS)
 				 errmsg("column \"%s\" of table %s was attached to another table meanwhile",
 						filter, cuckoo_relation_sql(target_oid))));
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
+	require_told(&attachment, source, relations);
 
 	if (!PG_ARGISNULL(2))
 		attachment.capacity = PG_GETARG_FLOAT8(2);

@@ -376,6 +376,24 @@ find_column(Relation relation, const char *name)
 	return NULL;				/* keep compiler quiet */
 }
 
+/*
+ * cuckoo_generated_error
+ *		A column of a partitioned source, or of a partition, is generated.
+ *
+ * A row that is inserted into a partition whose columns are in another order is
+ * in the transition table as it was before they were generated.
+ */
+void
+cuckoo_generated_error(Oid relation, const char *column)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("filters of a partitioned table cannot follow generated column \"%s\" of table \"%s\"",
+					column, get_rel_name(relation)),
+			 errdetail("The server does not always tell triggers what such a column holds."),
+			 errhint("Use a column that is set by those who insert, or by a trigger before each row.")));
+}
+
 /* The same in the source, where the value has to be stored. */
 static Form_pg_attribute
 find_source_column(Relation source, const char *name)
@@ -389,6 +407,9 @@ find_source_column(Relation source, const char *name)
 				 errmsg("filters cannot follow virtual generated column \"%s\"",
 						name),
 				 errhint("Use a stored generated column.")));
+	if (attribute->attgenerated != '\0' &&
+		source->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		cuckoo_generated_error(RelationGetRelid(source), name);
 	return attribute;
 }
 
