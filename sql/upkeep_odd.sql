@@ -361,4 +361,21 @@ INSERT INTO maker_2 (k, v) VALUES (1, 2);
 UPDATE maker SET v = v + 5;
 SELECT key, source_rows, missing, entries FROM cf_drift('maker_filter', 'f');
 
+--
+-- A trigger that somebody made for a view, to have it read by others
+--
+CREATE ROLE regress_upkeep_odd;
+GRANT USAGE, CREATE ON SCHEMA upkeep_odd TO regress_upkeep_odd;
+CREATE TABLE bait_filter (k int PRIMARY KEY, f cuckoofilter);
+GRANT SELECT, INSERT, UPDATE ON bait_filter TO regress_upkeep_odd;
+SET ROLE regress_upkeep_odd;
+CREATE FUNCTION bait() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'run by somebody'; RETURN 1; END $$;
+CREATE VIEW bait AS SELECT bait() AS k, 1 AS v;
+CREATE TRIGGER bait AFTER INSERT ON bait FOR EACH STATEMENT
+	EXECUTE FUNCTION cf_upkeep('upkeep_odd.bait_filter', 'f', '{v}', '{k}', '{k}', '100', '0.01', '4', '0', 'whole');
+RESET ROLE;
+SELECT count(*) FROM cf_drift('bait_filter', 'f');
+SELECT cf_rebuild('bait_filter', 'f');
+
 DROP SCHEMA upkeep_odd CASCADE;
+DROP ROLE regress_upkeep_odd;

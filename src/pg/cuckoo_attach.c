@@ -164,6 +164,15 @@ may_be_emptied(Relation target)
 	return false;
 }
 
+/* Are there rows of its own in a relation, or in partitions of it? */
+static bool
+is_table(Oid relation)
+{
+	const char	kind = get_rel_relkind(relation);
+
+	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE;
+}
+
 /*
  * require_followable
  *		Refuse sources that fire no triggers of ours, or not for all rows.
@@ -177,9 +186,7 @@ require_followable(Relation source, List *relations, Relation target)
 
 	foreach(cell, relations)
 	{
-		const char	kind = get_rel_relkind(lfirst_oid(cell));
-
-		if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
+		if (!is_table(lfirst_oid(cell)))
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					 errmsg("\"%s\" is not a table",
@@ -255,6 +262,9 @@ may_keep(Oid relation, Oid target)
 /*
  * find_attachment
  *		All triggers of the attachment of a filter column.
+ *
+ * Those that somebody made for a view, or for a foreign table, never fire.  To
+ * read what is below them would be to run what their owner likes.
  */
 static List *
 find_attachment(Oid function, Oid target, const char *filter)
@@ -266,7 +276,7 @@ find_attachment(Oid function, Oid target, const char *filter)
 	{
 		CuckooTrigger *const trigger = lfirst(cell);
 
-		if (may_keep(trigger->relation, target))
+		if (is_table(trigger->relation) && may_keep(trigger->relation, target))
 			found = lappend(found, trigger);
 	}
 	return found;
