@@ -241,6 +241,27 @@ require_told(const CuckooAttachment *attachment, Relation source,
 }
 
 /*
+ * require_rights
+ *		The owners of a source and of its parts must be allowed to keep filters.
+ *
+ * Else a part could not be written to by itself, and its triggers would not be
+ * found to be there.
+ */
+static void
+require_rights(List *relations, Oid target)
+{
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		Relation	relation = table_open(lfirst_oid(cell), NoLock);
+
+		cuckoo_require_target_rights(relation, target);
+		table_close(relation, NoLock);
+	}
+}
+
+/*
  * may_keep
  *		May the owner of a table keep the filters of the target?
  *
@@ -718,10 +739,10 @@ cf_attach(PG_FUNCTION_ARGS)
 	source = table_open(source_oid, NoLock);
 
 	/* first, or anybody could keep others from writing to any table */
-	cuckoo_require_target_rights(source, target_oid);
+	require_rights(relations, target_oid);
 	target = table_open(target_oid, UPKEEP_LOCK);
 	/* they may have changed while we waited */
-	cuckoo_require_target_rights(source, target_oid);
+	require_rights(relations, target_oid);
 	require_followable(source, relations, target);
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
 	require_told(&attachment, source, relations);
@@ -856,6 +877,7 @@ cf_rebuild(PG_FUNCTION_ARGS)
 				 errmsg("column \"%s\" of table %s was attached to another table meanwhile",
 						filter, cuckoo_relation_sql(target_oid))));
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
+	require_rights(relations, target_oid);
 	require_told(&attachment, source, relations);
 
 	if (!PG_ARGISNULL(2))
