@@ -397,5 +397,21 @@ GRANT UPDATE ON common_filter TO regress_upkeep_odd;
 DELETE FROM common_1 WHERE ctid = (SELECT min(ctid) FROM common_1);
 SELECT key, source_rows, missing, entries FROM cf_drift('common_filter', 'f');
 
+--
+-- A partition that comes back with the triggers that it had
+--
+CREATE TABLE home (k int, v int) PARTITION BY LIST (k);
+CREATE TABLE home_1 PARTITION OF home FOR VALUES IN (1, 2);
+CREATE TABLE home_filter (k int PRIMARY KEY, f cuckoofilter);
+SELECT cf_attach('home', '{v}', 'home_filter', 'f', '{k}', 100);
+INSERT INTO home VALUES (1, 1);
+ALTER TABLE home DETACH PARTITION home_1;
+SELECT cf_rebuild('home_filter', 'f', seed => 7);
+ALTER TABLE home ATTACH PARTITION home_1 FOR VALUES IN (1, 2);
+SELECT cf_rebuild('home_filter', 'f');
+INSERT INTO home_1 VALUES (1, 2), (2, 2);
+INSERT INTO home VALUES (1, 3), (2, 3);
+SELECT key, source_rows, missing, entries FROM cf_drift('home_filter', 'f');
+
 DROP SCHEMA upkeep_odd CASCADE;
 DROP ROLE regress_upkeep_odd;

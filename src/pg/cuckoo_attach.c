@@ -809,15 +809,34 @@ cf_detach(PG_FUNCTION_ARGS)
 }
 
 /*
+ * same_arguments
+ *		Do two triggers say the same, but for whether they are of a part?
+ */
+static bool
+same_arguments(const CuckooTrigger *a, const CuckooTrigger *b)
+{
+	for (int i = 0; i < CUCKOO_UPKEEP_NARGS - 1; i++)
+	{
+		if (strcmp(a->args[i], b->args[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+/*
  * lacks_triggers
  *		Has the source, a partition or a child not all of its triggers, or are
- *		they disabled?
+ *		they disabled or of other parameters?
+ *
+ * A part that was taken off and has come back has those that it had.
  */
 static bool
 lacks_triggers(Oid source, List *relations, List *triggers)
 {
+	const CuckooTrigger *known = NULL;
 	ListCell   *cell;
 
+	/* the source comes first */
 	foreach(cell, relations)
 	{
 		const Oid	relation = lfirst_oid(cell);
@@ -827,9 +846,12 @@ lacks_triggers(Oid source, List *relations, List *triggers)
 			const CuckooTrigger *const trigger =
 				find_trigger(relation, i, triggers);
 
-			if (has_event(relation, relation != source, i) &&
-				(trigger == NULL || !trigger->is_enabled))
+			if (!has_event(relation, relation != source, i))
+				continue;
+			if (trigger == NULL || !trigger->is_enabled ||
+				(known != NULL && !same_arguments(trigger, known)))
 				return true;
+			known = trigger;
 		}
 	}
 	return false;
@@ -840,7 +862,8 @@ lacks_triggers(Oid source, List *relations, List *triggers)
  *		Build all filters of a column anew.  Returns their number.
  *
  * Not STRICT: a NULL parameter stays as it is.  Partitions that have come
- * since get their triggers, and so does what has lost one or has it disabled.
+ * since get their triggers, and so does what has lost one, has it disabled, or
+ * has one of other parameters.
  */
 Datum
 cf_rebuild(PG_FUNCTION_ARGS)
