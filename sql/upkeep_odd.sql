@@ -95,6 +95,12 @@ BEGIN
 	END IF;
 END $$;
 SELECT cf_attach('period', '{v}', 'period_filter', 'f', '{a,b}', 100);
+-- one of an operator class that has no equality
+CREATE TABLE plain (k int, v int);
+CREATE TABLE plain_filter (k int, f cuckoofilter);
+CREATE OPERATOR CLASS unequal_ops FOR TYPE int USING btree AS FUNCTION 1 btint4cmp(int, int);
+CREATE UNIQUE INDEX ON plain_filter (k unequal_ops);
+SELECT cf_attach('plain', '{v}', 'plain_filter', 'f', '{k}', 100);
 -- with an index of theirs it goes
 CREATE UNIQUE INDEX ON word_filter (k text_pattern_ops);
 CREATE UNIQUE INDEX ON record_filter (k);

@@ -472,10 +472,8 @@ use_index(CuckooColumns *columns, int nkeys, Relation index)
 		key->equality = get_opfamily_member(family, type, type,
 											BTEqualStrategyNumber);
 		key->order = get_opfamily_proc(family, type, type, BTORDER_PROC);
-		if (!OidIsValid(key->equality) || !OidIsValid(key->order))
-			elog(ERROR, "index \"%s\" has no equality or no order",
-				 RelationGetRelationName(index));
-		if (index->rd_indcollation[i] != key->collation ||
+		if (!OidIsValid(key->equality) || !OidIsValid(key->order) ||
+			index->rd_indcollation[i] != key->collation ||
 			key->equality != equality_of(key->target_type))
 			return false;
 	}
