@@ -419,5 +419,19 @@ INSERT INTO home_1 VALUES (1, 2), (2, 2);
 INSERT INTO home VALUES (1, 3), (2, 3);
 SELECT key, source_rows, missing, entries FROM cf_drift('home_filter', 'f');
 
+--
+-- A temporary child, whose rows other sessions do not see when they build filters
+--
+CREATE TABLE lasting (k int, v int);
+CREATE TEMPORARY TABLE fleeting () INHERITS (lasting);
+CREATE TABLE lasting_filter (k int PRIMARY KEY, f cuckoofilter);
+SELECT cf_attach('lasting', '{v}', 'lasting_filter', 'f', '{k}', 100);
+ALTER TABLE fleeting NO INHERIT lasting;
+SELECT cf_attach('lasting', '{v}', 'lasting_filter', 'f', '{k}', 100);
+ALTER TABLE fleeting INHERIT lasting;
+\set VERBOSITY default
+SELECT cf_rebuild('lasting_filter', 'f');
+\set VERBOSITY terse
+
 DROP SCHEMA upkeep_odd CASCADE;
 DROP ROLE regress_upkeep_odd;

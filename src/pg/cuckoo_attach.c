@@ -141,6 +141,14 @@ lock_source(Oid source)
 		/* its owner may have changed while we waited */
 		require_owner(lfirst_oid(cell));
 		CheckTableNotInUse(relation, "build filters of");
+		if (relation->rd_rel->relpersistence == RELPERSISTENCE_TEMP &&
+			get_rel_persistence(source) != RELPERSISTENCE_TEMP)
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("filters of table \"%s\" cannot follow its temporary child \"%s\"",
+							get_rel_name(source),
+							RelationGetRelationName(relation)),
+					 errdetail("The rows of a temporary table are seen by one session only, and filters by all.")));
 		table_close(relation, NoLock);
 	}
 	require_whole(relations);
