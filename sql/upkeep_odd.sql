@@ -211,6 +211,13 @@ CREATE UNLOGGED TABLE safe_filter_1 PARTITION OF safe_filter DEFAULT;
 SELECT cf_attach('safe', '{v}', 'safe_filter', 'f', '{k}', 100);
 ALTER TABLE safe_filter_1 SET LOGGED;
 SELECT cf_attach('safe', '{v}', 'safe_filter', 'f', '{k}', 100);
+-- or all, while some of the rows stay
+CREATE UNLOGGED TABLE unsafe (k int, v int);
+CREATE TABLE unsafe_child () INHERITS (unsafe);
+CREATE UNLOGGED TABLE unsafe_filter (k int PRIMARY KEY, f cuckoofilter);
+SELECT cf_attach('unsafe', '{v}', 'unsafe_filter', 'f', '{k}', 100);
+ALTER TABLE unsafe_child SET UNLOGGED;
+SELECT cf_attach('unsafe', '{v}', 'unsafe_filter', 'f', '{k}', 100);
 
 --
 -- Changes of a schema that change values: right again after a rebuild, in the

@@ -155,6 +155,20 @@ lock_source(Oid source)
 	return relations;
 }
 
+/* Does a crash leave the rows of a table, or of one of several, alone? */
+static bool
+any_is_permanent(List *relations)
+{
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		if (get_rel_persistence(lfirst_oid(cell)) == RELPERSISTENCE_PERMANENT)
+			return true;
+	}
+	return false;
+}
+
 /*
  * may_be_emptied
  *		Does a crash empty a target, or a partition of it?
@@ -208,13 +222,12 @@ require_followable(Relation source, List *relations, Relation target)
 	/* filters must not be gone while the table is still there */
 	if ((source_kind == RELPERSISTENCE_TEMP) !=
 		(target_kind == RELPERSISTENCE_TEMP) ||
-		(source_kind == RELPERSISTENCE_PERMANENT &&
-		 may_be_emptied(target)))
+		(any_is_permanent(relations) && may_be_emptied(target)))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("filters must be kept as safely as table \"%s\"",
 						RelationGetRelationName(source)),
-				 errdetail("A permanent table needs a permanent table of filters, of permanent partitions, and a temporary one a temporary one.")));
+				 errdetail("A table that is permanent, or has permanent partitions or children, needs a permanent table of filters, of permanent partitions; a temporary one needs a temporary one.")));
 }
 
 /*
