@@ -34,6 +34,7 @@ usage()
 Usage: test/check.sh [--all] [--only SUITE[,SUITE...]] [--help]
        test/check.sh --fuzz[=SECONDS]
        test/check.sh --smith[=SECONDS]
+       test/check.sh --stress[=SECONDS]
        test/check.sh --coverage
 
 Builds the extension with warnings as errors and runs its tests in throwaway
@@ -57,6 +58,7 @@ servers.  Leaves nothing behind but installed packages.
   --fuzz=SECS  instead of all these, fuzz the input functions and the core
                with libFuzzer, in new ways each time; 600 seconds if not given
   --smith=SECS instead, let sqlsmith make up queries on tables with filters
+  --stress=SECS  instead, let many write at once to tables that filters follow
   --coverage   instead, the core's and the server's tests in builds that count,
                and what lines of the sources they reach
 
@@ -72,6 +74,7 @@ ALL=no
 ONLY=
 FUZZ_SECONDS=
 SMITH_SECONDS=
+STRESS_SECONDS=
 COVERAGE=no
 
 # seconds_of --OPTION=NUMBER
@@ -96,6 +99,8 @@ parse_arguments()
 			--fuzz=*) FUZZ_SECONDS=$(seconds_of "$1") ;;
 			--smith) SMITH_SECONDS=600 ;;
 			--smith=*) SMITH_SECONDS=$(seconds_of "$1") ;;
+			--stress) STRESS_SECONDS=600 ;;
+			--stress=*) STRESS_SECONDS=$(seconds_of "$1") ;;
 			--coverage) COVERAGE=yes ;;
 			-h|--help) usage; exit 0 ;;
 			*) usage >&2; exit 2 ;;
@@ -163,6 +168,35 @@ server_suites()
 	drop_temp "$SRV_ROOT$SRV_WORK"
 }
 
+# run_stress SECONDS
+#		Writers, readers and rebuilds at once, for so long.
+run_stress()
+{
+	local status=0
+
+	TAP_ENV=(CUCKOO_TEST_UPKEEP_SECONDS="$1")
+	run_tap test/t/009_upkeep_stress.pl || status=$?
+	TAP_ENV=()
+	step "$(awk '/^# round [0-9]+: [0-9]+ transactions/ { n += $4 } END { print n + 0 }' \
+		"$SRV_ROOT$SRV_WORK/tap.log") transactions"
+	return "$status"
+}
+
+# stress_suite SECONDS MAJOR
+stress_suite()
+{
+	local title TIME_LIMIT=$(($1 + 1800))
+
+	srv_copy "$2"
+	title="PostgreSQL $(srv_version)"
+	if ! srv_build; then
+		suite "$title, build" false
+		return 0
+	fi
+	suite "$title, filters that follow tables, $1 s" run_stress "$1"
+	drop_temp "$SRV_ROOT$SRV_WORK"
+}
+
 main()
 {
 	local major
@@ -187,6 +221,11 @@ main()
 	if [ -n "$SMITH_SECONDS" ]; then
 		need_packages sqlsmith || die "sqlsmith could not be installed"
 		smith_suite "$SMITH_SECONDS" "$major"
+		report
+		return
+	fi
+	if [ -n "$STRESS_SECONDS" ]; then
+		stress_suite "$STRESS_SECONDS" "$major"
 		report
 		return
 	fi
