@@ -13,7 +13,7 @@
 /* Keys taken from a source at a time. */
 #define KEY_BATCH		1024
 
-/* A key has the number of a copy, 0 to CUCKOO_MAX_COPIES - 1, in so many bits. */
+/* Bits of a key for the number of a copy, 0 to CUCKOO_MAX_COPIES - 1. */
 #define COPY_BITS		2
 
 /* A value of a table and its copies there. */

@@ -298,7 +298,8 @@ may_keep(Oid relation, Oid target)
 		return false;
 	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
-	return !cuckoo_lacks_rights(owner, target) && !cuckoo_is_restricted(owner, target);
+	return !cuckoo_lacks_rights(owner, target) &&
+		!cuckoo_is_restricted(owner, target);
 }
 
 /*

@@ -56,7 +56,7 @@ cuckoo_relation_sql(Oid relation)
 									  name);
 }
 
-/* What stands before the name of a target: its children have rows of their own. */
+/* What stands before the name of a target: children have their own rows. */
 char *
 cuckoo_only_sql(Relation target)
 {

@@ -46,8 +46,9 @@ typedef struct CuckooParts
  * one run for each cuckoo_key_part(), of which one at a time fits the cache.
  *
  * There can be one collector for each of very many groups, so that it is kept
- * small.  Memory follows the number of different keys.  Once that exceeds work_mem,
- * keys go to a tuplesort, which writes them to disk and has as much again.
+ * small.  Memory follows the number of different keys.  Once that exceeds
+ * work_mem, keys go to a tuplesort, which writes them to disk and has as much
+ * again.
  */
 typedef struct CuckooCollector
 {

@@ -364,7 +364,7 @@ forget_labels(Datum arg, cuckoo_syscache_id cacheid, uint32 hashvalue)
 
 /*
  * start_labels
- *		Begin to remember labels at a call site, or anew where some have changed.
+ *		Begin to remember labels at a call site, or begin anew.
  *
  * A call site can outlive many statements: one of a trigger the transaction,
  * one of PL/pgSQL the command that renames a label.
