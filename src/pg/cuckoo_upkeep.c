@@ -45,6 +45,7 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
@@ -988,6 +989,10 @@ any_filter_holds(const Upkeep *upkeep, Oid function)
 /*
  * collect_table
  *		Note all rows of a part as removed.
+ *
+ * Those are rows of now, not of the transaction's snapshot: one that was moved
+ * to another part since then is not going to be truncated, and may not have
+ * changed its filter.  The table is locked, so the rows of now are all.
  */
 static void
 collect_table(Batch *batch, Relation source)
@@ -1011,7 +1016,9 @@ collect_table(Batch *batch, Relation source)
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s",
 			 SPI_result_code_string(SPI_result));
-	portal = SPI_cursor_open(NULL, plan, NULL, NULL, false);
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetLatestSnapshot());
+	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
 	for (;;)
 	{
 		SPI_cursor_fetch(portal, true, FETCH_ROWS);
@@ -1035,6 +1042,7 @@ collect_table(Batch *batch, Relation source)
 		SPI_freetuptable(SPI_tuptable);
 	}
 	SPI_cursor_close(portal);
+	PopActiveSnapshot();
 }
 
 /*
