@@ -218,6 +218,13 @@ CREATE UNLOGGED TABLE unsafe_filter (k int PRIMARY KEY, f cuckoofilter);
 SELECT cf_attach('unsafe', '{v}', 'unsafe_filter', 'f', '{k}', 100);
 ALTER TABLE unsafe_child SET UNLOGGED;
 SELECT cf_attach('unsafe', '{v}', 'unsafe_filter', 'f', '{k}', 100);
+-- a rebuild asks again
+ALTER TABLE unsafe_child SET LOGGED;
+SELECT cf_rebuild('unsafe_filter', 'f');
+DROP TABLE unsafe_child;
+SELECT cf_rebuild('unsafe_filter', 'f');
+ALTER TABLE unsafe SET LOGGED;
+SELECT cf_rebuild('unsafe_filter', 'f');
 
 --
 -- Changes of a schema that change values: right again after a rebuild, in the

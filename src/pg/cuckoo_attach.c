@@ -923,6 +923,8 @@ cf_rebuild(PG_FUNCTION_ARGS)
 						filter, cuckoo_relation_sql(target_oid))));
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
 	require_rights(relations, target_oid);
+	/* parts may have come, and either table may be logged or not by now */
+	require_followable(source, relations, target);
 	require_told(&attachment, source, relations);
 
 	if (!PG_ARGISNULL(2))
