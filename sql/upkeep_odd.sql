@@ -370,6 +370,22 @@ SELECT cf_attach('made', '{g}', 'made_filter', 'f', '{k}', 100);
 SELECT cf_attach('made', '{v,g}', 'made_filter', 'f', '{k}', 100);
 SELECT cf_attach('made', '{v}', 'made_filter', 'f', '{g}', 100);
 SELECT cf_attach('made', '{v}', 'made_filter', 'f', '{k}', 100);
+-- up to 15 a partition may bring one, also below another partition
+CREATE TABLE bring (k int, v int, w int) PARTITION BY LIST (k);
+CREATE TABLE bring_1 PARTITION OF bring FOR VALUES IN (1) PARTITION BY LIST (v);
+CREATE TABLE bring_filter (k int PRIMARY KEY, f cuckoofilter);
+SELECT cf_attach('bring', '{w}', 'bring_filter', 'f', '{k}', 100);
+CREATE TABLE bring_1_1 PARTITION OF bring_1 FOR VALUES IN (1);
+INSERT INTO bring VALUES (1, 1, 1);
+DO $$
+BEGIN
+	CREATE TABLE bring_1_2 (w int GENERATED ALWAYS AS (k * 10) STORED, v int, k int);
+	ALTER TABLE bring_1 ATTACH PARTITION bring_1_2 FOR VALUES IN (2);
+	INSERT INTO bring (k, v) VALUES (1, 2);
+	RAISE WARNING 'a row was inserted';
+EXCEPTION WHEN feature_not_supported OR datatype_mismatch THEN
+END $$;
+SELECT key, source_rows, missing, entries FROM cf_drift('bring_filter', 'f');
 -- which is no matter where a table gets its rows by itself
 CREATE TABLE maker (k int, v int, g int GENERATED ALWAYS AS (v * 10) STORED);
 CREATE TABLE maker_2 (g int GENERATED ALWAYS AS (v * 10) STORED, v int, k int);

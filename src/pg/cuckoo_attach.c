@@ -231,37 +231,6 @@ require_followable(Relation source, List *relations, Relation target)
 }
 
 /*
- * require_told
- *		Refuse generated columns of partitions.
- *
- * Up to 15 a column of the source can be generated in a partition only.
- */
-static void
-require_told(const CuckooAttachment *attachment, Relation source,
-			 List *relations)
-{
-	ListCell   *cell;
-
-	if (source->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-		return;
-	foreach(cell, relations)
-	{
-		const Oid	relation = lfirst_oid(cell);
-
-		for (int i = 0; i < attachment->nvalues + attachment->nkeys; i++)
-		{
-			const char *const column = i < attachment->nvalues ?
-				attachment->values[i] :
-				attachment->keys[i - attachment->nvalues];
-
-			if (get_attgenerated(relation,
-								 get_attnum(relation, column)) != '\0')
-				cuckoo_generated_error(relation, column);
-		}
-	}
-}
-
-/*
  * require_rights
  *		The owners of a source and of its parts must be allowed to keep filters.
  *
@@ -767,7 +736,7 @@ cf_attach(PG_FUNCTION_ARGS)
 	require_rights(relations, target_oid);
 	require_followable(source, relations, target);
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
-	require_told(&attachment, source, relations);
+	cuckoo_require_told(&attachment, source, relations);
 	cuckoo_key_require_type(columns.value_type, columns.value_collation,
 							columns.value_desc);
 	if (find_attachment(function, target_oid, attachment.filter) != NIL)
@@ -925,7 +894,7 @@ cf_rebuild(PG_FUNCTION_ARGS)
 	require_rights(relations, target_oid);
 	/* parts may have come, and either table may be logged or not by now */
 	require_followable(source, relations, target);
-	require_told(&attachment, source, relations);
+	cuckoo_require_told(&attachment, source, relations);
 
 	if (!PG_ARGISNULL(2))
 		attachment.capacity = PG_GETARG_FLOAT8(2);

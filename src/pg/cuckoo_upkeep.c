@@ -74,7 +74,8 @@ typedef struct Upkeep
 	Oid			source;
 	Oid			target;
 	Oid			root;			/* source of the attachment; differs in a part */
-	List	   *ancestors;		/* of a part: all above it, and itself */
+	List	   *relatives;		/* of a part: all above it, and itself; and
+								 * what has partitions below it */
 	bool		is_followed;	/* false: a part that has been taken off */
 	CuckooAttachment attachment;
 	CuckooColumns columns;
@@ -158,7 +159,7 @@ forget(Datum arg, Oid relation)
 
 		if (relation == InvalidOid || relation == upkeep->source ||
 			relation == upkeep->target ||
-			list_member_oid(upkeep->ancestors, relation))
+			list_member_oid(upkeep->relatives, relation))
 			upkeep->is_valid = false;
 	}
 }
@@ -228,10 +229,10 @@ find_root(Upkeep *upkeep, Oid function)
 	if (upkeep->is_followed)
 		return;
 
-	upkeep->ancestors = list_make1_oid(upkeep->source);
-	while (next < list_length(upkeep->ancestors))
+	upkeep->relatives = list_make1_oid(upkeep->source);
+	while (next < list_length(upkeep->relatives))
 	{
-		const Oid	child = list_nth_oid(upkeep->ancestors, next++);
+		const Oid	child = list_nth_oid(upkeep->relatives, next++);
 		ListCell   *cell;
 
 		foreach(cell, cuckoo_parents_of(child))
@@ -239,7 +240,7 @@ find_root(Upkeep *upkeep, Oid function)
 			const Oid	parent = lfirst_oid(cell);
 			ListCell   *other;
 
-			upkeep->ancestors = list_append_unique_oid(upkeep->ancestors,
+			upkeep->relatives = list_append_unique_oid(upkeep->relatives,
 													   parent);
 			foreach(other, cuckoo_triggers_of(function, parent,
 											  upkeep->target,
@@ -253,6 +254,33 @@ find_root(Upkeep *upkeep, Oid function)
 			}
 		}
 	}
+}
+
+/*
+ * check_partitions
+ *		Refuse generated columns of partitions that were attached later.
+ *
+ * To attach one to a partition is no news of the table at the top, so all that
+ * have partitions are looked at.
+ */
+static void
+check_partitions(Upkeep *upkeep, Relation source)
+{
+	List	   *below;
+	ListCell   *cell;
+
+	if (!CUCKOO_PARTS_MAY_GENERATE ||
+		source->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		return;
+
+	below = find_all_inheritors(RelationGetRelid(source), NoLock, NULL);
+	foreach(cell, below)
+	{
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_PARTITIONED_TABLE)
+			upkeep->relatives = list_append_unique_oid(upkeep->relatives,
+													   lfirst_oid(cell));
+	}
+	cuckoo_require_told(&upkeep->attachment, source, below);
 }
 
 /*
@@ -292,6 +320,7 @@ make_upkeep(TriggerData *trigdata, Oid function)
 	cuckoo_columns_resolve(&upkeep->columns, attachment,
 						   trigdata->tg_relation, target);
 	table_close(target, NoLock);
+	check_partitions(upkeep, trigdata->tg_relation);
 
 	upkeep->order = palloc(Max(attachment->nkeys, 1) * sizeof(FmgrInfo));
 	for (int i = 0; i < attachment->nkeys; i++)

@@ -104,6 +104,8 @@ extern void cuckoo_columns_resolve(CuckooColumns *columns,
 								   Relation source, Relation target);
 extern void cuckoo_not_stored_error(Oid target);
 extern void cuckoo_generated_error(Oid relation, const char *column);
+extern void cuckoo_require_told(const CuckooAttachment *attachment,
+								Relation source, List *relations);
 extern bool cuckoo_lacks_rights(Oid role, Oid target);
 extern bool cuckoo_is_restricted(Oid role, Oid target);
 extern void cuckoo_require_target_rights(Relation source, Oid target);

@@ -90,6 +90,9 @@
 	pg_class_ownercheck((relation), (role))
 #endif
 
+/* 16: no column is generated in a partition only. */
+#define CUCKOO_PARTS_MAY_GENERATE	(PG_VERSION_NUM < 160000)
+
 /* 16: triggers of partitions can be set along with those they were made for. */
 #if PG_VERSION_NUM >= 160000
 #define cuckoo_enable_trigger(relation, name, fires_when, lock) \
