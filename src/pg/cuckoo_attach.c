@@ -18,6 +18,7 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_inherits.h"
@@ -34,6 +35,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
@@ -228,6 +230,108 @@ require_followable(Relation source, List *relations, Relation target)
 				 errmsg("filters must be kept as safely as table \"%s\"",
 						RelationGetRelationName(source)),
 				 errdetail("A table that is permanent, or has permanent partitions or children, needs a permanent table of filters, of permanent partitions; a temporary one needs a temporary one.")));
+}
+
+/* The followed columns: those of the values, then those of the key. */
+static const char *
+followed_column(const CuckooAttachment *attachment, int i)
+{
+	return i < attachment->nvalues ? attachment->values[i] :
+		attachment->keys[i - attachment->nvalues];
+}
+
+/* Does a column have a value in rows from before it was added? */
+static bool
+has_missing_value(Relation relation, AttrNumber attnum)
+{
+	return attnum != InvalidAttrNumber &&
+		TupleDescAttr(RelationGetDescr(relation), attnum - 1)->atthasmissing;
+}
+
+/*
+ * has_short_rows
+ *		Are there rows from before a column was added?
+ *
+ * Called under a lock that keeps writers out.
+ */
+static bool
+has_short_rows(Relation relation, AttrNumber attnum)
+{
+	TupleTableSlot *const slot = table_slot_create(relation, NULL);
+	bool		is_found = false;
+	Snapshot	snapshot;
+	TableScanDesc scan;
+
+	/* what the transaction has written itself is to be seen, too */
+	CommandCounterIncrement();
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	scan = table_beginscan_strat(relation, snapshot, 0, NULL, true, true);
+	while (!is_found &&
+		   table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		bool		is_copy;
+		const HeapTuple tuple = ExecFetchSlotHeapTuple(slot, false, &is_copy);
+
+		CHECK_FOR_INTERRUPTS();
+		is_found = HeapTupleHeaderGetNatts(tuple->t_data) < attnum;
+		if (is_copy)
+			heap_freetuple(tuple);
+	}
+	table_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	ExecDropSingleTupleTableSlot(slot);
+	return is_found;
+}
+
+/*
+ * require_full_rows
+ *		Refuse rows that triggers of a table above would be told wrong.
+ *
+ * A row from before a column was added without a default does not hold it.  The
+ * server hands such a row of a child to the triggers of its parent as it is,
+ * where the column is read as what the parent's own old rows have in it.
+ */
+static void
+require_full_rows(const CuckooAttachment *attachment, List *relations)
+{
+	const int	ncolumns = attachment->nvalues + attachment->nkeys;
+	ListCell   *cell;
+	ListCell   *other;
+
+	foreach(cell, relations)
+	{
+		Relation	parent = table_open(lfirst_oid(cell), NoLock);
+		List	   *below = NIL;
+
+		for (int i = 0; i < ncolumns; i++)
+		{
+			const char *const column = followed_column(attachment, i);
+
+			if (!has_missing_value(parent,
+								   get_attnum(lfirst_oid(cell), column)))
+				continue;
+			if (below == NIL)
+				below = find_all_inheritors(lfirst_oid(cell), NoLock, NULL);
+			foreach(other, below)
+			{
+				Relation	child = table_open(lfirst_oid(other), NoLock);
+				const AttrNumber attnum = get_attnum(lfirst_oid(other),
+													 column);
+
+				if (!has_missing_value(child, attnum) &&
+					has_short_rows(child, attnum))
+					ereport(ERROR,
+							(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+							 errmsg("filters cannot follow column \"%s\" of child table \"%s\"",
+									column, RelationGetRelationName(child)),
+							 errdetail("The server would tell triggers of table \"%s\" that its rows from before the column was added hold the default.",
+									   RelationGetRelationName(parent)),
+							 errhint("Use VACUUM FULL to write the rows anew.")));
+				table_close(child, NoLock);
+			}
+		}
+		table_close(parent, NoLock);
+	}
 }
 
 /*
@@ -737,6 +841,7 @@ cf_attach(PG_FUNCTION_ARGS)
 	require_followable(source, relations, target);
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
 	cuckoo_require_told(&attachment, source, relations);
+	require_full_rows(&attachment, relations);
 	cuckoo_key_require_type(columns.value_type, columns.value_collation,
 							columns.value_desc);
 	if (find_attachment(function, target_oid, attachment.filter) != NIL)
@@ -895,6 +1000,7 @@ cf_rebuild(PG_FUNCTION_ARGS)
 	/* parts may have come, and either table may be logged or not by now */
 	require_followable(source, relations, target);
 	cuckoo_require_told(&attachment, source, relations);
+	require_full_rows(&attachment, relations);
 
 	if (!PG_ARGISNULL(2))
 		attachment.capacity = PG_GETARG_FLOAT8(2);
