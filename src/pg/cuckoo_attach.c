@@ -92,10 +92,11 @@ require_whole(List *relations)
 {
 	ListCell   *cell;
 	ListCell   *other;
+	bool		is_leaving = false;
 
 	foreach(cell, relations)
 	{
-		foreach(other, cuckoo_parents_of(lfirst_oid(cell)))
+		foreach(other, cuckoo_parents_of(lfirst_oid(cell), &is_leaving))
 		{
 			if (!list_member_oid(relations, lfirst_oid(other)))
 				ereport(ERROR,

@@ -321,9 +321,12 @@ cuckoo_triggers_of(Oid function, Oid relation, Oid target, const char *filter)
 /*
  * cuckoo_parents_of
  *		The tables of which this one is a partition or a child.
+ *
+ * A partition that is being detached concurrently still is one, to what has
+ * begun before; is_leaving is set to true then.
  */
 List *
-cuckoo_parents_of(Oid relation)
+cuckoo_parents_of(Oid relation, bool *is_leaving)
 {
 	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
 	List	   *parents = NIL;
@@ -339,8 +342,9 @@ cuckoo_parents_of(Oid relation)
 	{
 		const Form_pg_inherits link = (Form_pg_inherits) GETSTRUCT(tuple);
 
-		if (!link->inhdetachpending)
-			parents = lappend_oid(parents, link->inhparent);
+		parents = lappend_oid(parents, link->inhparent);
+		if (link->inhdetachpending)
+			*is_leaving = true;
 	}
 	systable_endscan(scan);
 	table_close(inherits, AccessShareLock);

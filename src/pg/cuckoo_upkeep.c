@@ -77,6 +77,7 @@ typedef struct Upkeep
 	List	   *relatives;		/* of a part: all above it, and itself; and
 								 * what has partitions below it */
 	bool		is_followed;	/* false: a part that has been taken off */
+	bool		is_leaving;		/* a part that is being detached */
 	CuckooAttachment attachment;
 	CuckooColumns columns;
 	FmgrInfo   *order;			/* of the key columns */
@@ -218,6 +219,10 @@ discard_outdated(void)
  * A part may have been taken off since, or an ancestor from what is above it,
  * and come back.  No lock is taken on ancestors: what makes or ends a child
  * also locks it, and tells us by the relcache.  So all of them are looked at.
+ *
+ * A statement through the root that has begun before a partition is detached
+ * concurrently may still remove what we add here.  A rebuild no longer sees
+ * such a partition, though, so nothing may be removed from its filters.
  */
 static void
 find_root(Upkeep *upkeep, Oid function)
@@ -235,7 +240,7 @@ find_root(Upkeep *upkeep, Oid function)
 		const Oid	child = list_nth_oid(upkeep->relatives, next++);
 		ListCell   *cell;
 
-		foreach(cell, cuckoo_parents_of(child))
+		foreach(cell, cuckoo_parents_of(child, &upkeep->is_leaving))
 		{
 			const Oid	parent = lfirst_oid(cell);
 			ListCell   *other;
@@ -533,7 +538,8 @@ tenant_of_row(Batch *batch)
  *		Note the row in batch->keys and batch->values as added or removed.
  *
  * A row with a NULL in its key belongs to no filter.  A NULL value is in none;
- * a record is a value whatever its fields are.
+ * a record is a value whatever its fields are.  Of a part that is being detached
+ * nothing is removed.
  */
 static void
 collect(Batch *batch, bool is_added)
@@ -544,6 +550,8 @@ collect(Batch *batch, bool is_added)
 	uint64		hash;
 	Tenant	   *tenant;
 
+	if (upkeep->is_leaving && !is_added)
+		return;
 	for (int i = 0; i < upkeep->attachment.nkeys; i++)
 	{
 		if (batch->key_nulls[i])

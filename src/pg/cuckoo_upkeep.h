@@ -98,7 +98,7 @@ extern char *cuckoo_attachment_write(const CuckooAttachment *attachment,
 extern Oid	cuckoo_attachment_target(const char *name);
 extern List *cuckoo_triggers_of(Oid function, Oid relation, Oid target,
 								const char *filter);
-extern List *cuckoo_parents_of(Oid relation);
+extern List *cuckoo_parents_of(Oid relation, bool *is_leaving);
 extern void cuckoo_columns_resolve(CuckooColumns *columns,
 								   const CuckooAttachment *attachment,
 								   Relation source, Relation target);
