@@ -166,6 +166,27 @@ SELECT cf_rebuild('kept_filter', 'f');
 SELECT key, source_rows, missing, entries FROM cf_drift('kept_filter', 'f');
 
 --
+-- Filters that get another key than that of their rows when they are stored
+--
+CREATE TABLE spelled (k text, v int);
+CREATE TABLE spelled_filter (k text PRIMARY KEY, f cuckoofilter);
+CREATE FUNCTION spell() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.k := lower(NEW.k); RETURN NEW; END';
+SELECT cf_attach('spelled', '{v}', 'spelled_filter', 'f', '{k}', 100);
+INSERT INTO spelled VALUES ('B', 1);
+CREATE TRIGGER spell BEFORE INSERT OR UPDATE ON spelled_filter FOR EACH ROW EXECUTE FUNCTION spell();
+INSERT INTO spelled VALUES ('A', 1);
+INSERT INTO spelled VALUES ('B', 2);
+INSERT INTO spelled VALUES ('a', 1);
+INSERT INTO spelled VALUES ('A', 1);
+SELECT cf_rebuild('spelled_filter', 'f');
+SELECT cf_detach('spelled_filter', 'f');
+DELETE FROM spelled_filter;
+SELECT cf_attach('spelled', '{v}', 'spelled_filter', 'f', '{k}', 100);
+UPDATE spelled SET k = lower(k);
+SELECT cf_attach('spelled', '{v}', 'spelled_filter', 'f', '{k}', 100);
+SELECT key, source_rows, missing, entries FROM cf_drift('spelled_filter', 'f');
+
+--
 -- A trigger that somebody made for a view
 --
 CREATE VIEW kept_view AS SELECT f FROM kept_whole;

@@ -674,7 +674,8 @@ value_sql(const CuckooAttachment *attachment)
  *		Build all filters from the source, and empty ones for keys without
  *		rows.  Returns the number of filters.
  *
- * Called under locks of both tables and connected to SPI.
+ * Called under locks of both tables and connected to SPI.  Stored is what has
+ * the key it was made for.
  */
 static int64
 build(Oid function, const CuckooAttachment *attachment,
@@ -722,17 +723,18 @@ build(Oid function, const CuckooAttachment *attachment,
 							"), updated AS ("
 							"UPDATE %s%s AS t SET %s = COALESCE(b.f, %s(%s))"
 							" FROM %s%s AS o LEFT JOIN built AS b ON %s WHERE %s"
-							" RETURNING 1"
+							" RETURNING %s AS is_right"
 							"), fresh AS MATERIALIZED ("
 							"SELECT b.* FROM built AS b"
 							" WHERE NOT EXISTS (SELECT FROM %s%s AS t WHERE %s)"
 							"), inserted AS ("
 							"INSERT INTO %s (%s, %s) OVERRIDING SYSTEM VALUE"
 							" SELECT %s, b.f FROM fresh AS b"
-							" RETURNING 1"
-							") SELECT (SELECT pg_catalog.count(*) FROM updated)"
+							" RETURNING %s"
+							") SELECT (SELECT pg_catalog.count(*) FROM updated WHERE is_right)"
 							" OPERATOR(pg_catalog.+)"
-							" (SELECT pg_catalog.count(*) FROM inserted),"
+							" (SELECT pg_catalog.count(*) FROM inserted AS n"
+							" JOIN fresh AS b ON %s),"
 							" (SELECT pg_catalog.count(*) FROM %s%s AS t WHERE %s)"
 							" OPERATOR(pg_catalog.+)"
 							" (SELECT pg_catalog.count(*) FROM fresh)",
@@ -745,11 +747,14 @@ build(Oid function, const CuckooAttachment *attachment,
 							only, target_sql,
 							match_sql(attachment, columns, "o", KEY_OF_TARGET, "b", KEY_OF_GROUP),
 							match_sql(attachment, columns, "t", KEY_OF_TARGET, "o", KEY_OF_TARGET),
+							match_sql(attachment, columns, "t", KEY_OF_TARGET, "o", KEY_OF_TARGET),
 							only, target_sql,
 							match_sql(attachment, columns, "t", KEY_OF_TARGET, "b", KEY_OF_GROUP),
 							target_sql,
 							keys_sql(attachment, "", KEY_OF_TARGET, "", ", "), filter,
 							keys_sql(attachment, "b", KEY_OF_GROUP, "", ", "),
+							keys_sql(attachment, "", KEY_OF_TARGET, "", ", "),
+							match_sql(attachment, columns, "n", KEY_OF_TARGET, "b", KEY_OF_GROUP),
 							only, target_sql,
 							keys_sql(attachment, "t", KEY_OF_TARGET,
 									 " IS DISTINCT FROM NULL", " AND ")),

@@ -779,9 +779,10 @@ prepare(const Upkeep *upkeep, const char *sql)
 	return plan;
 }
 
-/* That a row t of the target is that of a tenant. */
+/* That a row t of the target is that of a tenant, after a keyword. */
 static void
-append_tenant_condition(StringInfo sql, const Upkeep *upkeep)
+append_tenant_condition(StringInfo sql, const char *keyword,
+						const Upkeep *upkeep)
 {
 	const CuckooAttachment *const attachment = &upkeep->attachment;
 
@@ -790,7 +791,7 @@ append_tenant_condition(StringInfo sql, const Upkeep *upkeep)
 		const CuckooKeyColumn *const key = &upkeep->columns.keys[i];
 		char		parameter[16];
 
-		appendStringInfoString(sql, i == 0 ? " WHERE " : " AND ");
+		appendStringInfo(sql, " %s ", i == 0 ? keyword : "AND");
 		snprintf(parameter, sizeof(parameter), "$%d", i + 1);
 		generate_operator_clause(sql,
 								 psprintf("t.%s", quote_identifier(attachment->target_keys[i])),
@@ -809,13 +810,18 @@ prepare_lock(const Upkeep *upkeep)
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "SELECT FROM %s%s AS t", cuckoo_only_sql(target),
 					 cuckoo_relation_sql(upkeep->target));
-	append_tenant_condition(&sql, upkeep);
+	append_tenant_condition(&sql, "WHERE", upkeep);
 	appendStringInfoString(&sql, " FOR NO KEY UPDATE OF t");
 	table_close(target, NoLock);
 	return prepare(upkeep, sql.data);
 }
 
-/* UPDATE of the filter of a tenant. */
+/*
+ * UPDATE of the filter of a tenant.
+ *
+ * Returns whether the row has the key still, which a trigger of the target may
+ * change.
+ */
 static SPIPlanPtr
 prepare_update(const Upkeep *upkeep)
 {
@@ -829,7 +835,10 @@ prepare_update(const Upkeep *upkeep)
 					 cuckoo_only_sql(target),
 					 cuckoo_relation_sql(upkeep->target), filter,
 					 upkeep->apply, filter, attachment->nkeys + 1);
-	append_tenant_condition(&sql, upkeep);
+	append_tenant_condition(&sql, "WHERE", upkeep);
+	append_tenant_condition(&sql, "RETURNING", upkeep);
+	if (attachment->nkeys == 0)
+		appendStringInfoString(&sql, " RETURNING true");
 	table_close(target, NoLock);
 	return prepare(upkeep, sql.data);
 }
@@ -840,6 +849,8 @@ prepare_update(const Upkeep *upkeep)
  *
  * The conflict can be one of another unique index of the same columns, with
  * the row of another key.  That row is none to change.
+ *
+ * Returns whether the row has got the key.
  */
 static SPIPlanPtr
 prepare_insert(const Upkeep *upkeep)
@@ -862,7 +873,8 @@ prepare_insert(const Upkeep *upkeep)
 	appendStringInfo(&sql, "%s(NULL, $%d)) ON CONFLICT (%s) DO UPDATE SET %s = %s(t.%s, $%d)",
 					 upkeep->apply, attachment->nkeys + 1, columns.data,
 					 filter, upkeep->apply, filter, attachment->nkeys + 1);
-	append_tenant_condition(&sql, upkeep);
+	append_tenant_condition(&sql, "WHERE", upkeep);
+	append_tenant_condition(&sql, "RETURNING", upkeep);
 	return prepare(upkeep, sql.data);
 }
 
@@ -870,9 +882,11 @@ prepare_insert(const Upkeep *upkeep)
  * execute
  *		Run one of the plans; returns the number of rows it changed: none if
  *		a rule has made something else of it.
+ *
+ * What returns something says of each row whether it is the tenant's.
  */
 static uint64
-execute(SPIPlanPtr plan, Datum *values, int expected)
+execute(const Upkeep *upkeep, SPIPlanPtr plan, Datum *values, int expected)
 {
 	const int	result = SPI_execute_plan(plan, values, NULL, false, 0);
 
@@ -881,6 +895,17 @@ execute(SPIPlanPtr plan, Datum *values, int expected)
 	if (result != expected)
 		elog(ERROR, "SPI_execute_plan returned %s",
 			 SPI_result_code_string(result));
+	for (uint64 row = 0; expected != SPI_OK_SELECT && row < SPI_processed;
+		 row++)
+	{
+		bool		isnull;
+		const Datum is_right = SPI_getbinval(SPI_tuptable->vals[row],
+											 SPI_tuptable->tupdesc, 1,
+											 &isnull);
+
+		if (isnull || !DatumGetBool(is_right))
+			cuckoo_not_stored_error(upkeep->target);
+	}
 	SPI_freetuptable(SPI_tuptable);
 	return SPI_processed;
 }
@@ -925,11 +950,11 @@ apply_changes(Upkeep *upkeep, const Tenant *tenant, const ChangesHeader *header)
 	{
 		if (upkeep->lock == NULL)
 			upkeep->lock = prepare_lock(upkeep);
-		execute(upkeep->lock, values, SPI_OK_SELECT);
+		execute(upkeep, upkeep->lock, values, SPI_OK_SELECT);
 	}
 	if (upkeep->update == NULL)
 		upkeep->update = prepare_update(upkeep);
-	nrows = execute(upkeep->update, values, SPI_OK_UPDATE);
+	nrows = execute(upkeep, upkeep->update, values, SPI_OK_UPDATE_RETURNING);
 
 	if (attachment->nkeys == 0 &&
 		(nrows > 1 || (nrows == 0 && header->nadded > 0)))
@@ -946,7 +971,8 @@ apply_changes(Upkeep *upkeep, const Tenant *tenant, const ChangesHeader *header)
 	{
 		if (upkeep->insert == NULL)
 			upkeep->insert = prepare_insert(upkeep);
-		if (execute(upkeep->insert, values, SPI_OK_INSERT) == 0)
+		if (execute(upkeep, upkeep->insert, values,
+					SPI_OK_INSERT_RETURNING) == 0)
 			cuckoo_not_stored_error(upkeep->target);
 	}
 	pfree(changes);
