@@ -134,6 +134,17 @@ SELECT cf_attach('exact', '{v}', 'of_i', 'f', '{i}', 100, target_key => '{k}');
 INSERT INTO exact (i, v3, v) VALUES (-5, 'a', 1);
 INSERT INTO exact (i, v3, v) VALUES (5, 'a', 1), (5, 'b', 2);
 SELECT k, f @> 1 AS has_1, f @> 2 AS has_2 FROM of_i;
+-- those of enums, too, of which no operator knows
+CREATE TYPE mood AS ENUM ('glad', 'sad');
+CREATE DOMAIN moody AS mood;
+CREATE TABLE feeling (m mood, d moody, v int);
+CREATE TABLE of_m (k mood PRIMARY KEY, f cuckoofilter);
+CREATE TABLE of_d (k moody PRIMARY KEY, f cuckoofilter);
+INSERT INTO feeling VALUES ('sad', 'sad', 1);
+SELECT cf_attach('feeling', '{v}', 'of_m', 'f', '{d}', 100, target_key => '{k}'), cf_attach('feeling', '{v}', 'of_d', 'f', '{m}', 100, target_key => '{k}');
+INSERT INTO feeling VALUES ('glad', 'glad', 1), ('sad', 'sad', 2);
+SELECT cf_rebuild('of_d', 'f');
+SELECT m.key, m.source_rows, m.missing, m.entries, d.missing, d.entries FROM cf_drift('of_m', 'f') m JOIN cf_drift('of_d', 'f') d USING (key);
 
 --
 -- Filters that are not stored

@@ -635,17 +635,21 @@ match_sql(const CuckooAttachment *attachment, const CuckooColumns *columns,
 	for (int i = 0; i < attachment->nkeys; i++)
 	{
 		const CuckooKeyColumn *const key = &columns->keys[i];
+		Oid			left_type = left_side == KEY_OF_TARGET ?
+			key->target_type : key->source_type;
+		Oid			right_type = right_side == KEY_OF_TARGET ?
+			key->target_type : key->source_type;
+		char	   *const left_sql =
+			cuckoo_operand_sql(key_sql(attachment, left, left_side, i),
+							   &left_type);
+		char	   *const right_sql =
+			cuckoo_operand_sql(key_sql(attachment, right, right_side, i),
+							   &right_type);
 
 		if (i > 0)
 			appendStringInfoString(&sql, " AND ");
-		generate_operator_clause(&sql,
-								 key_sql(attachment, left, left_side, i),
-								 left_side == KEY_OF_TARGET ?
-								 key->target_type : key->source_type,
-								 key->equality,
-								 key_sql(attachment, right, right_side, i),
-								 right_side == KEY_OF_TARGET ?
-								 key->target_type : key->source_type);
+		generate_operator_clause(&sql, left_sql, left_type, key->equality,
+								 right_sql, right_type);
 	}
 	if (attachment->nkeys == 0)
 		appendStringInfoString(&sql, "true");

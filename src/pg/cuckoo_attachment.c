@@ -97,6 +97,33 @@ cuckoo_parameters_sql(const CuckooAttachment *attachment)
 }
 
 /*
+ * cuckoo_operand_sql
+ *		A key as an operand, of the type that its domain is of.
+ *
+ * An operator of all enums does not take a domain of one.
+ */
+char *
+cuckoo_operand_sql(char *sql, Oid *type)
+{
+	const Oid	base = getBaseType(*type);
+	HeapTuple	tuple;
+	Form_pg_type form;
+
+	if (base == *type)
+		return sql;
+	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(base));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", base);
+	form = (Form_pg_type) GETSTRUCT(tuple);
+	sql = psprintf("%s::%s", sql,
+				   quote_qualified_identifier(get_namespace_name(form->typnamespace),
+											  NameStr(form->typname)));
+	ReleaseSysCache(tuple);
+	*type = base;
+	return sql;
+}
+
+/*
  * cuckoo_run_sql
  *		Run a statement that is not worth keeping; returns the rows it had or
  *		changed.

@@ -789,14 +789,16 @@ append_tenant_condition(StringInfo sql, const char *keyword,
 	for (int i = 0; i < attachment->nkeys; i++)
 	{
 		const CuckooKeyColumn *const key = &upkeep->columns.keys[i];
+		Oid			type = key->target_type;
+		char	   *column;
 		char		parameter[16];
 
 		appendStringInfo(sql, " %s ", i == 0 ? keyword : "AND");
 		snprintf(parameter, sizeof(parameter), "$%d", i + 1);
-		generate_operator_clause(sql,
-								 psprintf("t.%s", quote_identifier(attachment->target_keys[i])),
-								 key->target_type, key->equality,
-								 parameter, getBaseType(key->target_type));
+		column = cuckoo_operand_sql(psprintf("t.%s", quote_identifier(attachment->target_keys[i])),
+									&type);
+		generate_operator_clause(sql, column, type, key->equality,
+								 parameter, type);
 	}
 }
 

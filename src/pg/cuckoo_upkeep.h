@@ -117,6 +117,7 @@ extern char *cuckoo_function_sql(Oid sibling, const char *name);
 extern char *cuckoo_float8_text(float8 number);
 extern char *cuckoo_rate_sql(const CuckooAttachment *attachment);
 extern char *cuckoo_parameters_sql(const CuckooAttachment *attachment);
+extern char *cuckoo_operand_sql(char *sql, Oid *type);
 extern uint64 cuckoo_run_sql(const char *sql, int expected);
 
 #endif							/* CUCKOO_UPKEEP_H */
