@@ -533,5 +533,24 @@ SELECT cf_rebuild('late_filter', 'f');
 DELETE FROM late WHERE id = 6;
 SELECT key, source_rows, missing, entries FROM cf_drift('late_filter', 'f');
 
+--
+-- MERGE that moves rows to other partitions is followed where it has actions of
+-- all three kinds; UPDATE is in any case
+--
+CREATE TABLE mover (id int, part int, k int, v int) PARTITION BY LIST (part);
+CREATE TABLE mover_1 PARTITION OF mover FOR VALUES IN (1);
+CREATE TABLE mover_2 (v int, k int, part int, id int);
+ALTER TABLE mover ATTACH PARTITION mover_2 FOR VALUES IN (2);
+CREATE TABLE mover_filter (k int PRIMARY KEY, f cuckoofilter);
+SELECT cf_attach('mover', '{v}', 'mover_filter', 'f', '{k}', 100);
+INSERT INTO mover VALUES (1, 1, 1, 1), (2, 1, 1, 2), (3, 2, 1, 3), (4, 2, 1, 4);
+MERGE INTO mover USING (VALUES (1), (3), (4)) AS g (i) ON id = i
+	WHEN MATCHED AND i < 4 THEN UPDATE SET part = 3 - part, v = v + 10
+	WHEN MATCHED AND i = 4 THEN UPDATE SET v = v + 10
+	WHEN MATCHED AND false THEN DELETE
+	WHEN NOT MATCHED AND false THEN INSERT DEFAULT VALUES;
+UPDATE mover SET part = 3 - part, v = v + 100 WHERE id < 3;
+SELECT key, source_rows, missing, entries FROM cf_drift('mover_filter', 'f');
+
 DROP SCHEMA upkeep_odd CASCADE;
 DROP ROLE regress_upkeep_odd;
