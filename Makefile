@@ -31,6 +31,7 @@ PG_OBJS = \
 	src/pg/cuckoo_collect.o \
 	src/pg/cuckoo_error.o \
 	src/pg/cuckoo_expanded.o \
+	src/pg/cuckoo_followable.o \
 	src/pg/cuckoo_func.o \
 	src/pg/cuckoo_io.o \
 	src/pg/cuckoo_key.o \

@@ -18,24 +18,18 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/tableam.h"
-#include "access/xact.h"
 #include "catalog/indexing.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
-#include "commands/tablecmds.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
@@ -45,9 +39,6 @@ PG_FUNCTION_INFO_V1(cf_attach);
 PG_FUNCTION_INFO_V1(cf_detach);
 PG_FUNCTION_INFO_V1(cf_rebuild);
 PG_FUNCTION_INFO_V1(cf_drift);
-
-/* Keeps writers out, and others who attach or rebuild; lets readers in. */
-#define UPKEEP_LOCK		ShareRowExclusiveLock
 
 /* Share of stale entries from which on a rebuild pays. */
 #define STALE_SHARE		"0.2"
@@ -70,290 +61,6 @@ trigger_function(FunctionCallInfo fcinfo)
 	if (!OidIsValid(function))
 		elog(ERROR, "function cf_upkeep() is missing");
 	return function;
-}
-
-static void
-require_owner(Oid relation)
-{
-	if (!cuckoo_owns_table(relation, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE,
-					   get_rel_name(relation));
-}
-
-/*
- * require_whole
- *		Refuse a source that is also written to through a table above it.
- *
- * What a statement on a parent does to its partitions and children is told to
- * the triggers of the parent alone.
- */
-static void
-require_whole(List *relations)
-{
-	ListCell   *cell;
-	ListCell   *other;
-	bool		is_leaving = false;
-
-	foreach(cell, relations)
-	{
-		foreach(other, cuckoo_parents_of(lfirst_oid(cell), &is_leaving))
-		{
-			if (!list_member_oid(relations, lfirst_oid(other)))
-				ereport(ERROR,
-						(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-						 errmsg("filters cannot follow table %s without table %s",
-								cuckoo_relation_sql(lfirst_oid(cell)),
-								cuckoo_relation_sql(lfirst_oid(other))),
-						 errdetail("Table %s is a partition or child of table %s, and triggers do not fire for what is written through that one.",
-								   cuckoo_relation_sql(lfirst_oid(cell)),
-								   cuckoo_relation_sql(lfirst_oid(other))),
-						 errhint("Let filters follow the table at the top.")));
-		}
-	}
-}
-
-/*
- * lock_source
- *		Keep writers out of a source and all its partitions and children.
- *
- * Returns their OIDs, the source's first.  In a transaction that keeps its
- * first snapshot it would be of no use: that may be older than the lock.  Nor
- * would it in the middle of a statement on one of the tables: the filters would
- * have what that has done, and then its triggers would do it again.
- */
-static List *
-lock_source(Oid source)
-{
-	List	   *relations;
-	ListCell   *cell;
-
-	if (IsolationUsesXactSnapshot())
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("filters can be built at isolation level READ COMMITTED only"),
-				 errdetail("This transaction does not see what others have committed while it waited for its lock.")));
-
-	require_owner(source);
-	/* find_all_inheritors() locks the others only */
-	LockRelationOid(source, UPKEEP_LOCK);
-	relations = find_all_inheritors(source, UPKEEP_LOCK, NULL);
-	foreach(cell, relations)
-	{
-		Relation	relation = table_open(lfirst_oid(cell), NoLock);
-
-		/* its owner may have changed while we waited */
-		require_owner(lfirst_oid(cell));
-		CheckTableNotInUse(relation, "build filters of");
-		if (relation->rd_rel->relpersistence == RELPERSISTENCE_TEMP &&
-			get_rel_persistence(source) != RELPERSISTENCE_TEMP)
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("filters of table \"%s\" cannot follow its temporary child \"%s\"",
-							get_rel_name(source),
-							RelationGetRelationName(relation)),
-					 errdetail("The rows of a temporary table are seen by one session only, and filters by all.")));
-		table_close(relation, NoLock);
-	}
-	require_whole(relations);
-	return relations;
-}
-
-/* Does a crash leave the rows of a table, or of one of several, alone? */
-static bool
-any_is_permanent(List *relations)
-{
-	ListCell   *cell;
-
-	foreach(cell, relations)
-	{
-		if (get_rel_persistence(lfirst_oid(cell)) == RELPERSISTENCE_PERMANENT)
-			return true;
-	}
-	return false;
-}
-
-/*
- * may_be_emptied
- *		Does a crash empty a target, or a partition of it?
- */
-static bool
-may_be_emptied(Relation target)
-{
-	ListCell   *cell;
-
-	foreach(cell, find_all_inheritors(RelationGetRelid(target), NoLock, NULL))
-	{
-		if (get_rel_persistence(lfirst_oid(cell)) != RELPERSISTENCE_PERMANENT)
-			return true;
-	}
-	return false;
-}
-
-/* Are there rows of its own in a relation, or in partitions of it? */
-static bool
-is_table(Oid relation)
-{
-	const char	kind = get_rel_relkind(relation);
-
-	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE;
-}
-
-/*
- * require_followable
- *		Refuse sources that fire no triggers of ours, or not for all rows.
- */
-static void
-require_followable(Relation source, List *relations, Relation target)
-{
-	const char	source_kind = source->rd_rel->relpersistence;
-	const char	target_kind = target->rd_rel->relpersistence;
-	ListCell   *cell;
-
-	foreach(cell, relations)
-	{
-		if (!is_table(lfirst_oid(cell)))
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("\"%s\" is not a table",
-							get_rel_name(lfirst_oid(cell))),
-					 errdetail("Filters can follow tables and partitioned tables only, without foreign ones among their partitions.")));
-		if (lfirst_oid(cell) == RelationGetRelid(target))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a table cannot have filters of itself")));
-	}
-	/* filters must not be gone while the table is still there */
-	if ((source_kind == RELPERSISTENCE_TEMP) !=
-		(target_kind == RELPERSISTENCE_TEMP) ||
-		(any_is_permanent(relations) && may_be_emptied(target)))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("filters must be kept as safely as table \"%s\"",
-						RelationGetRelationName(source)),
-				 errdetail("A table that is permanent, or has permanent partitions or children, needs a permanent table of filters, of permanent partitions; a temporary one needs a temporary one.")));
-}
-
-/* The followed columns: those of the values, then those of the key. */
-static const char *
-followed_column(const CuckooAttachment *attachment, int i)
-{
-	return i < attachment->nvalues ? attachment->values[i] :
-		attachment->keys[i - attachment->nvalues];
-}
-
-/* Does a column have a value in rows from before it was added? */
-static bool
-has_missing_value(Relation relation, AttrNumber attnum)
-{
-	return attnum != InvalidAttrNumber &&
-		TupleDescAttr(RelationGetDescr(relation), attnum - 1)->atthasmissing;
-}
-
-/*
- * has_short_rows
- *		Are there rows from before a column was added?
- *
- * Called under a lock that keeps writers out.
- */
-static bool
-has_short_rows(Relation relation, AttrNumber attnum)
-{
-	TupleTableSlot *const slot = table_slot_create(relation, NULL);
-	bool		is_found = false;
-	Snapshot	snapshot;
-	TableScanDesc scan;
-
-	/* what the transaction has written itself is to be seen, too */
-	CommandCounterIncrement();
-	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	scan = table_beginscan_strat(relation, snapshot, 0, NULL, true, true);
-	while (!is_found &&
-		   table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		bool		is_copy;
-		const HeapTuple tuple = ExecFetchSlotHeapTuple(slot, false, &is_copy);
-
-		CHECK_FOR_INTERRUPTS();
-		is_found = HeapTupleHeaderGetNatts(tuple->t_data) < attnum;
-		if (is_copy)
-			heap_freetuple(tuple);
-	}
-	table_endscan(scan);
-	UnregisterSnapshot(snapshot);
-	ExecDropSingleTupleTableSlot(slot);
-	return is_found;
-}
-
-/*
- * require_full_rows
- *		Refuse rows that triggers of a table above would be told wrong.
- *
- * A row from before a column was added without a default does not hold it.  The
- * server hands such a row of a child to the triggers of its parent as it is,
- * where the column is read as what the parent's own old rows have in it.
- */
-static void
-require_full_rows(const CuckooAttachment *attachment, List *relations)
-{
-	const int	ncolumns = attachment->nvalues + attachment->nkeys;
-	ListCell   *cell;
-	ListCell   *other;
-
-	foreach(cell, relations)
-	{
-		Relation	parent = table_open(lfirst_oid(cell), NoLock);
-		List	   *below = NIL;
-
-		for (int i = 0; i < ncolumns; i++)
-		{
-			const char *const column = followed_column(attachment, i);
-
-			if (!has_missing_value(parent,
-								   get_attnum(lfirst_oid(cell), column)))
-				continue;
-			if (below == NIL)
-				below = find_all_inheritors(lfirst_oid(cell), NoLock, NULL);
-			foreach(other, below)
-			{
-				Relation	child = table_open(lfirst_oid(other), NoLock);
-				const AttrNumber attnum = get_attnum(lfirst_oid(other),
-													 column);
-
-				if (!has_missing_value(child, attnum) &&
-					has_short_rows(child, attnum))
-					ereport(ERROR,
-							(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-							 errmsg("filters cannot follow column \"%s\" of child table \"%s\"",
-									column, RelationGetRelationName(child)),
-							 errdetail("The server would tell triggers of table \"%s\" that its rows from before the column was added hold the default.",
-									   RelationGetRelationName(parent)),
-							 errhint("Use VACUUM FULL to write the rows anew.")));
-				table_close(child, NoLock);
-			}
-		}
-		table_close(parent, NoLock);
-	}
-}
-
-/*
- * require_rights
- *		The owners of a source and of its parts must be allowed to keep filters.
- *
- * Else a part could not be written to by itself, and its triggers would not be
- * found to be there.
- */
-static void
-require_rights(List *relations, Oid target)
-{
-	ListCell   *cell;
-
-	foreach(cell, relations)
-	{
-		Relation	relation = table_open(lfirst_oid(cell), NoLock);
-
-		cuckoo_require_target_rights(relation, target);
-		table_close(relation, NoLock);
-	}
 }
 
 /*
@@ -393,7 +100,8 @@ find_attachment(Oid function, Oid target, const char *filter)
 	{
 		CuckooTrigger *const trigger = lfirst(cell);
 
-		if (is_table(trigger->relation) && may_keep(trigger->relation, target))
+		if (cuckoo_is_table(trigger->relation) &&
+			may_keep(trigger->relation, target))
 			found = lappend(found, trigger);
 	}
 	return found;
@@ -527,7 +235,7 @@ create_trigger(Oid function, const CuckooAttachment *attachment, Oid target,
 		Relation	altered = table_open(relation, NoLock);
 
 		cuckoo_enable_trigger(altered, name, TRIGGER_FIRES_ALWAYS,
-							  UPKEEP_LOCK);
+							  CUCKOO_UPKEEP_LOCK);
 		table_close(altered, NoLock);
 	}
 }
@@ -840,18 +548,16 @@ cf_attach(PG_FUNCTION_ARGS)
 
 	attachment.target = cuckoo_relation_sql(target_oid);
 	(void) cuckoo_relation_sql(source_oid);
-	relations = lock_source(source_oid);
+	relations = cuckoo_lock_source(source_oid);
 	source = table_open(source_oid, NoLock);
 
 	/* first, or anybody could keep others from writing to any table */
-	require_rights(relations, target_oid);
-	target = table_open(target_oid, UPKEEP_LOCK);
-	/* they may have changed while we waited */
-	require_rights(relations, target_oid);
-	require_followable(source, relations, target);
+	cuckoo_require_rights(relations, target_oid);
+	target = table_open(target_oid, CUCKOO_UPKEEP_LOCK);
+	cuckoo_require_followable(source, relations, target);
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
 	cuckoo_require_told(&attachment, source, relations);
-	require_full_rows(&attachment, relations);
+	cuckoo_require_full_rows(&attachment, relations);
 	cuckoo_key_require_type(columns.value_type, columns.value_collation,
 							columns.value_desc);
 	if (find_attachment(function, target_oid, attachment.filter) != NIL)
@@ -994,9 +700,9 @@ cf_rebuild(PG_FUNCTION_ARGS)
 
 	source_oid = source_of(find_attachment(function, target_oid, filter),
 						   target_oid, filter, &attachment);
-	relations = lock_source(source_oid);
+	relations = cuckoo_lock_source(source_oid);
 	source = table_open(source_oid, NoLock);
-	target = table_open(target_oid, UPKEEP_LOCK);
+	target = table_open(target_oid, CUCKOO_UPKEEP_LOCK);
 
 	/* once more, now that nobody can change it */
 	triggers = find_attachment(function, target_oid, filter);
@@ -1006,11 +712,10 @@ cf_rebuild(PG_FUNCTION_ARGS)
 				 errmsg("column \"%s\" of table %s was attached to another table meanwhile",
 						filter, cuckoo_relation_sql(target_oid))));
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
-	require_rights(relations, target_oid);
 	/* parts may have come, and either table may be logged or not by now */
-	require_followable(source, relations, target);
+	cuckoo_require_followable(source, relations, target);
 	cuckoo_require_told(&attachment, source, relations);
-	require_full_rows(&attachment, relations);
+	cuckoo_require_full_rows(&attachment, relations);
 
 	if (!PG_ARGISNULL(2))
 		attachment.capacity = PG_GETARG_FLOAT8(2);

@@ -425,39 +425,6 @@ cuckoo_generated_error(Oid relation, const char *column)
 			 errhint("Use a column that is set by those who insert, or by a trigger before each row.")));
 }
 
-/*
- * cuckoo_require_told
- *		Refuse generated columns of partitions.
- *
- * The relations are those below the source.  Without a lock one of them may
- * have been dropped.
- */
-void
-cuckoo_require_told(const CuckooAttachment *attachment, Relation source,
-					List *relations)
-{
-	ListCell   *cell;
-
-	if (source->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-		return;
-	foreach(cell, relations)
-	{
-		const Oid	relation = lfirst_oid(cell);
-
-		for (int i = 0; i < attachment->nvalues + attachment->nkeys; i++)
-		{
-			const char *const column = i < attachment->nvalues ?
-				attachment->values[i] :
-				attachment->keys[i - attachment->nvalues];
-			const AttrNumber attnum = get_attnum(relation, column);
-
-			if (attnum != InvalidAttrNumber &&
-				get_attgenerated(relation, attnum) != '\0')
-				cuckoo_generated_error(relation, column);
-		}
-	}
-}
-
 /* A column of the source, where the value has to be stored. */
 static Form_pg_attribute
 find_source_column(Relation source, const char *name)

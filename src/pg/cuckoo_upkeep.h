@@ -88,6 +88,9 @@ typedef struct CuckooTrigger
 	char	   *args[CUCKOO_UPKEEP_NARGS];
 } CuckooTrigger;
 
+/* Keeps writers out, and others who attach or rebuild; lets readers in. */
+#define CUCKOO_UPKEEP_LOCK	ShareRowExclusiveLock
+
 /* cuckoo_attachment.c */
 extern char **cuckoo_attachment_names(ArrayType *array, const char *what,
 									  int *nnames);
@@ -104,11 +107,20 @@ extern void cuckoo_columns_resolve(CuckooColumns *columns,
 								   Relation source, Relation target);
 extern void cuckoo_not_stored_error(Oid target);
 extern void cuckoo_generated_error(Oid relation, const char *column);
-extern void cuckoo_require_told(const CuckooAttachment *attachment,
-								Relation source, List *relations);
 extern bool cuckoo_lacks_rights(Oid role, Oid target);
 extern bool cuckoo_is_restricted(Oid role, Oid target);
 extern void cuckoo_require_target_rights(Relation source, Oid target);
+
+/* cuckoo_followable.c */
+extern List *cuckoo_lock_source(Oid source);
+extern bool cuckoo_is_table(Oid relation);
+extern void cuckoo_require_rights(List *relations, Oid target);
+extern void cuckoo_require_followable(Relation source, List *relations,
+									  Relation target);
+extern void cuckoo_require_told(const CuckooAttachment *attachment,
+								Relation source, List *relations);
+extern void cuckoo_require_full_rows(const CuckooAttachment *attachment,
+									 List *relations);
 
 /* Pieces of SQL, in the current memory context. */
 extern char *cuckoo_relation_sql(Oid relation);
