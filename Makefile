@@ -25,13 +25,10 @@ CORE_OBJS = \
 	src/core/cuckoo_window.o
 PG_OBJS = \
 	src/pg/cuckoo_agg.o \
-	src/pg/cuckoo_attach.o \
-	src/pg/cuckoo_attachment.o \
 	src/pg/cuckoo_cache.o \
 	src/pg/cuckoo_collect.o \
 	src/pg/cuckoo_error.o \
 	src/pg/cuckoo_expanded.o \
-	src/pg/cuckoo_followable.o \
 	src/pg/cuckoo_func.o \
 	src/pg/cuckoo_io.o \
 	src/pg/cuckoo_key.o \
@@ -40,9 +37,13 @@ PG_OBJS = \
 	src/pg/cuckoo_stored.o \
 	src/pg/cuckoo_support.o \
 	src/pg/cuckoo_toast.o \
-	src/pg/cuckoo_union.o \
-	src/pg/cuckoo_upkeep.o
-OBJS = $(CORE_OBJS) $(PG_OBJS)
+	src/pg/cuckoo_union.o
+UPKEEP_OBJS = \
+	src/upkeep/cuckoo_attach.o \
+	src/upkeep/cuckoo_attachment.o \
+	src/upkeep/cuckoo_followable.o \
+	src/upkeep/cuckoo_upkeep.o
+OBJS = $(CORE_OBJS) $(PG_OBJS) $(UPKEEP_OBJS)
 
 CORE_HEADERS = \
 	src/cuckoo_filter.h \
@@ -67,8 +68,9 @@ PG_HEADERS = \
 	src/pg/cuckoo_pg.h \
 	src/pg/cuckoo_stored.h \
 	src/pg/cuckoo_toast.h \
-	src/pg/cuckoo_upkeep.h \
 	src/pg/pg_compat.h
+UPKEEP_HEADERS = \
+	src/upkeep/cuckoo_upkeep.h
 
 DATA = sql/cuckoo_filter--1.0.0.sql
 
@@ -98,12 +100,12 @@ PROVE_FLAGS += -I test/t
 
 # A build outside the sources has nowhere to put its objects yet; absolute,
 # since by a relative name make would find the folder of the sources.
-OBJDIRS = $(CURDIR)/src/core $(CURDIR)/src/pg
+OBJDIRS = $(addprefix $(CURDIR)/src/,core pg upkeep)
 $(OBJDIRS):
 	mkdir -p $@
 
-$(OBJS) $(OBJS:.o=.bc): $(addprefix $(srcdir)/,$(CORE_HEADERS) $(PG_HEADERS)) \
-	| $(OBJDIRS)
+HEADER_FILES = $(CORE_HEADERS) $(PG_HEADERS) $(UPKEEP_HEADERS)
+$(OBJS) $(OBJS:.o=.bc): $(addprefix $(srcdir)/,$(HEADER_FILES)) | $(OBJDIRS)
 
 # Tests and benchmarks that need no server
 .PHONY: check-core bench-core

@@ -68,17 +68,21 @@ run_core_coverage()
 # when it ends by itself.
 run_glue_coverage()
 {
+	local wing
+
 	srv_copy "$1"
 	srv_build_as '-O0 --coverage' || return 1
 	TIME_LIMIT=7200 run_server_tests || return 1
-	coverage_table "$SRV_WORK/src/src/pg" "$SRV_WORK/src/src/pg" "$COVERAGE_GLUE" || return 1
+	for wing in pg upkeep; do
+		coverage_table "$SRV_WORK/src/src/$wing" "$SRV_WORK/src/src/$wing" "$COVERAGE_GLUE" || return 1
+	done
 	drop_temp "$SRV_WORK"
 }
 
 coverage_suites()
 {
 	suite "coverage of src/core by test/core" run_core_coverage
-	suite "coverage of src/pg by regression, isolation and TAP" run_glue_coverage "$1"
+	suite "coverage of src/pg and src/upkeep by regression, isolation and TAP" run_glue_coverage "$1"
 }
 
 # build_checked_server SOURCE_ARCHIVE DIR

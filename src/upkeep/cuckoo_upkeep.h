@@ -29,7 +29,7 @@
 #include "utils/array.h"
 #include "utils/rel.h"
 
-#include "cuckoo_pg.h"
+#include "../pg/cuckoo_pg.h"
 
 #define CUCKOO_UPKEEP_NARGS		10
 
