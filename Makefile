@@ -85,7 +85,7 @@ ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation \
 	--load-extension=cuckoo_filter
 TAP_TESTS = 1
 TAP = 001_dump_restore 002_crash_recovery 003_replication 004_extension \
-	005_faults 006_hostile_input 008_upkeep_dump 009_upkeep_stress
+	005_faults 006_hostile_input 007_upkeep_dump 008_upkeep_stress
 PROVE_TESTS = $(TAP:%=test/t/%.pl)
 
 PG_CPPFLAGS = -I$(srcdir)/src

@@ -175,7 +175,7 @@ run_stress()
 	local status=0
 
 	TAP_ENV=(CUCKOO_TEST_UPKEEP_SECONDS="$1")
-	run_tap test/t/009_upkeep_stress.pl || status=$?
+	run_tap test/t/008_upkeep_stress.pl || status=$?
 	TAP_ENV=()
 	step "$(awk '/^# round [0-9]+: [0-9]+ transactions/ { n += $4 } END { print n + 0 }' \
 		"$SRV_ROOT$SRV_WORK/tap.log") transactions"

@@ -2,7 +2,8 @@
 #
 # matrix.sh
 #		The long tier: every server that Debian has, upgrades between them, a
-#		big-endian and a 32-bit machine.
+#		big-endian and a 32-bit machine.  TAP tests that only it runs are in
+#		test/long; what they share with the plain tier's is in test/t.
 #
 # The other servers live in chroots that are only unpacked: no package script
 # runs, nothing is mounted, no service exists.  They are kept in a cache folder
@@ -207,7 +208,7 @@ upgrade()
 	srv_use "$old" && srv_build && srv_use "$new" && srv_build || return 1
 	TAP_ENV=(CUCKOO_OLD_INSTALL="$SRV_WORK/pg/lib/postgresql/$old"
 		CUCKOO_OLD_MAJOR="$old" CUCKOO_NEW_MAJOR="$new")
-	run_tap test/t/pg_upgrade.pl test/t/dump_across.pl || return 1
+	run_tap test/long/pg_upgrade.pl test/long/dump_across.pl || return 1
 	TAP_ENV=()
 	SRV_MAKE=()
 	drop_temp "$SRV_ROOT$SRV_WORK"
@@ -455,7 +456,7 @@ limits_suites()
 		suite "$title, build" false
 		return 0
 	fi
-	suite "$title, the largest filters" run_tap test/t/limits.pl
+	suite "$title, the largest filters" run_tap test/long/limits.pl
 	drop_temp "$SRV_ROOT$SRV_WORK"
 }
 
