@@ -11,7 +11,7 @@
  * orientation; they belong to the machine, the ratios hardly do.
  *
  * See usage() for the options, subject_plain.c for what plain is, and
- * DESIGN.md section 9 for the goals.
+ * docs/benchmarks.md for the goals.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * reference.c
- *		DESIGN section 3 once more: written to be read, not to be fast.
+ *		Sections 5 to 7 of docs/format.md once more: written to be read, not
+ *		to be fast.
  *
  *-------------------------------------------------------------------------
  */
@@ -159,7 +160,7 @@ choose(unsigned n, unsigned r)
 	return result;
 }
 
-/* The nibbles of every code, by the formula of DESIGN: an array of 3,876. */
+/* The nibbles of each code, by the formula of section 5.3: 3,876 rows. */
 const uint8_t (*ref_nibbles(void))[4]
 {
 	static uint8_t nibbles[3876][4];

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * reference.h
- *		DESIGN section 3 once more: written to be read, not to be fast.
+ *		Sections 5 to 7 of docs/format.md once more: written to be read, not
+ *		to be fast.
  *
  * Shares no code with src/core, so that the two check each other.
  *
@@ -14,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An entry as DESIGN defines it; v has 40 bits, those cut off are zero. */
+/* An address as section 5.1 defines it; v has 40 bits, those cut off are 0. */
 typedef struct RefEntry
 {
 	uint64_t	a;				/* column */
@@ -47,7 +48,7 @@ extern const uint8_t (*ref_nibbles(void))[4];
 extern void ref_read_bucket(const uint8_t *table, uint64_t bucket, int f,
 							uint64_t *fps);
 
-/* Slots that DESIGN says a table of so many can be filled to. */
+/* Entries that a table of so many slots is taken to hold (section 7). */
 extern int64_t ref_usable(int64_t nslots);
 
 /*

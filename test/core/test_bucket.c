@@ -23,7 +23,7 @@ random_fp(int fp_bits)
 	return fp;
 }
 
-/* DESIGN: ascending order of (low nibble, the rest), empty = 0 first. */
+/* docs/format.md, section 5.3: ascending (low nibble, the rest), empty first */
 static bool
 comes_before(uint64_t a, uint64_t b)
 {

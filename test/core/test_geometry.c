@@ -30,7 +30,7 @@ rate_is_kept(uint64_t n, uint64_t rate, uint64_t k, int P)
 
 /*
  * check_choice
- *		What DESIGN says of the shape for a capacity and a rate.
+ *		The shape for a capacity and a rate (docs/format.md, section 7).
  */
 static void
 check_choice(uint64_t n, uint64_t rate)
@@ -337,7 +337,7 @@ huge_capacities(void)
 static void
 formula_for_people(void)
 {
-	/* DESIGN: 1 - exp(-x), x = 2 * entries / (k * 2^P) * 129/128 */
+	/* docs/design.md, Growing: x = 2 * entries / (k * 2^P) * 129/128 */
 	for (uint64_t n = 0; n < 100000; n = n * 2 + 1)
 	{
 		for (int P = 9; P <= 48; P++)

@@ -111,7 +111,8 @@ interesting_hash(int i)
 
 /*
  * check_addresses
- *		All that DESIGN says of the two addresses of a hash, for one k and P.
+ *		The two addresses of a hash as docs/format.md, section 5.1, has them,
+ *		for one k and P.
  */
 static void
 check_addresses(uint32_t k, int P, uint64_t hash)
@@ -171,7 +172,8 @@ addresses(void)
 
 /*
  * check_places
- *		All that DESIGN says of the two buckets of a hash, for one table.
+ *		The two buckets of a hash as docs/format.md, section 5.2, has them,
+ *		for one table.
  */
 static void
 check_places(const CuckooGeometry *geometry, uint64_t hash)

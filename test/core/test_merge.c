@@ -593,7 +593,10 @@ check_intersection(const Side *a, const Side *b, TestHost *host)
 	test_release(&result, host);
 }
 
-/* The estimate is what DESIGN's rate makes of the classes found. */
+/*
+ * The estimate is what the false positive rate makes of the classes found
+ * (docs/design.md, Growing).
+ */
 static void
 check_overlap(const Side *a, const Side *b, TestHost *host)
 {

@@ -406,7 +406,7 @@ list_to_table(void)
 		model_init(&model, &filter);
 		CHECK_EQUAL(filter.image_bytes, CUCKOO_HEADER_BYTES);
 		geometry = &filter.geometry;
-		/* DESIGN: a table when it would be larger than the smallest table */
+		/* docs/format.md, section 7: as long as it is no larger than a table */
 		limit = ((uint64_t) geometry->ncolumns * 4 *
 				 (uint64_t) (geometry->prefix_bits - 1) / 8 + 7 +
 				 (geometry->ncolumns * 4 *

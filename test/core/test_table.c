@@ -263,7 +263,7 @@ fill_to_the_brim(void)
 						{
 							nfailures++;
 							test_snapshot_check(&snapshot, &filter);
-							/* 256 slots and up: DESIGN saw no less than 0.91 */
+							/* docs/design.md, Sizing: 0.91 and up */
 							if (nslots >= 256)
 								CHECK(filter.nentries * 100 >= nslots * 90);
 						}
