@@ -80,7 +80,7 @@ REGRESS_OPTS = --load-extension=cuckoo_filter
 ENCODING = UTF8
 NO_LOCALE = 1
 ISOLATION = read_stored_filter update_one_filter upsert_one_filter \
-	upkeep_detach upkeep_rebuild upkeep_truncate upkeep_writers
+	upkeep_detach upkeep_levels upkeep_rebuild upkeep_truncate upkeep_writers
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation \
 	--load-extension=cuckoo_filter
 TAP_TESTS = 1
