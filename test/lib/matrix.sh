@@ -425,7 +425,8 @@ faults_suites()
 	else
 		skip "this machine allows no mounts: nothing was tested with a full disk"
 	fi
-	suite "$title, faults, long" run_tap test/t/005_faults.pl test/t/002_crash_recovery.pl
+	suite "$title, faults, long" run_tap test/t/005_faults.pl test/t/002_crash_recovery.pl \
+		test/t/008_upkeep_stress.pl
 	SRV_ENTER=()
 	TAP_ENV=()
 	drop_temp "$SRV_ROOT$SRV_WORK"

@@ -17,7 +17,8 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
+
+use ServerCrash;
 
 my $rounds = $ENV{CUCKOO_TEST_CRASHES} || 6;
 my $values = $ENV{CUCKOO_TEST_VALUES} || 5000;
@@ -95,66 +96,19 @@ sub noted
 	return $node->safe_psql('postgres', 'SELECT count(*) FROM noted');
 }
 
-# every process but the postmaster
-sub processes
-{
-	return split /\n/, $node->safe_psql('postgres', 'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
-}
-
 my $before = noted();
 my $start = $before;
 for my $round (1 .. $rounds)
 {
 	# The clients stop when the server does.
-	my $load = IPC::Run::start(
-		[
-			'pgbench', '--no-vacuum', '--client=4', '--jobs=1', '--time=60',
-			'--file', "$dir/work.sql\@60", '--file', "$dir/vacuum.sql\@2", '--file', "$dir/checkpoint.sql\@1", '--host', $node->host, '--port', $node->port, 'postgres'
-		],
-		'>', \my $out, '2>', \my $err);
+	my $load = start_load($node, '--client=4', '--jobs=1', '--file', "$dir/work.sql\@60",
+		'--file', "$dir/vacuum.sql\@2", '--file', "$dir/checkpoint.sql\@1");
 
 	my $enough = $before + $values;
 	$node->poll_query_until('postgres', "SELECT count(*) > $enough FROM noted")
-	  or BAIL_OUT("the clients add nothing: $err");
+	  or BAIL_OUT('the clients add nothing');
 
-	if ($round % 3 == 1)
-	{
-		# One backend is killed, the server restarts by itself.
-		my $pid = $node->safe_psql('postgres',
-			q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY query LIKE 'CALL work%' DESC LIMIT 1});
-		like($pid, qr/^[0-9]+$/, "round $round: a client is at work") or BAIL_OUT($err);
-		kill 'KILL', $pid;
-		IPC::Run::finish($load);
-		# No query: one written to a refused connection would end the test.
-		$node->poll_query_until('postgres', undef, '')
-		  or BAIL_OUT('the server did not come back');
-	}
-	elsif ($round % 3 == 2)
-	{
-		# The server gives up everything at a signal.
-		$node->stop('immediate');
-		IPC::Run::finish($load);
-		$node->start;
-	}
-	else
-	{
-		# Every process dies at once, without a signal to be handled.
-		my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
-		my @pids = processes();
-
-		$node->kill9;
-		kill 'KILL', @pids;
-		IPC::Run::finish($load);
-		# there is no starting before the last of them is gone
-		for my $pid ($postmaster, @pids)
-		{
-			for (my $tries = 0; kill(0, $pid) && $tries < 1800; $tries++)
-			{
-				usleep(100_000);
-			}
-		}
-		$node->start;
-	}
+	crash_server($node, $round, $load);
 
 	my $after = noted();
 	cmp_ok($after, '>', $before, "round $round: something was committed");

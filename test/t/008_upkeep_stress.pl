@@ -1,10 +1,12 @@
 # Eight clients insert, update, delete, roll back, truncate and rebuild at
 # random, at both levels of isolation.  At no moment a value of a table may be
 # missing in its filter: clients look while the others write, each in one
-# snapshot, and everything is looked at in each pause.
+# snapshot, and everything is looked at in each pause.  Then the server dies under
+# them, again and again: after each crash nothing may be missing, and filters of
+# rows that are all different hold what is there and nothing else.
 #
 # CUCKOO_TEST_UPKEEP_SECONDS is how long, in rounds of at most a minute; 12 if it
-# is not set.
+# is not set.  CUCKOO_TEST_CRASHES is the number of crashes, 3 if it is not set.
 
 use strict;
 use warnings;
@@ -12,8 +14,12 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
+
+use ServerCrash;
 
 my $seconds = $ENV{CUCKOO_TEST_UPKEEP_SECONDS} || 12;
+my $crashes = $ENV{CUCKOO_TEST_CRASHES} || 3;
 my $clients = 8;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
@@ -24,6 +30,7 @@ $node->append_conf('postgresql.conf', q{
 	deadlock_timeout = 50ms
 	jit = off
 	log_statement = none
+	restart_after_crash = on
 	log_min_error_statement = panic
 });
 $node->start;
@@ -46,6 +53,12 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE whole (f cuckoofilter, once cuckoofilter);
 	SELECT cf_attach('part', '{v}', 'whole', 'f', '{}', 50000);
 	SELECT cf_attach('part', '{v}', 'whole', 'once', '{}', 50000, 0.01, 1);
+	-- no value twice, and none that would be taken for another one: what is
+	-- deleted is gone
+	CREATE TABLE item (id serial PRIMARY KEY, tenant int, v int);
+	CREATE INDEX ON item (tenant);
+	CREATE TABLE items (tenant int PRIMARY KEY, f cuckoofilter);
+	SELECT cf_attach('item', '{id,v}', 'items', 'f', '{tenant}', 50000, 1e-9);
 	INSERT INTO source SELECT i % 30, i % 301, 't' || i % 7 FROM generate_series(1, 3000) i;
 	INSERT INTO part SELECT i, i % 600 FROM generate_series(1, 2000) i;
 
@@ -59,13 +72,21 @@ $node->safe_psql('postgres', q{
 			UNION ALL SELECT 'twice', * FROM cf_drift('target', 'twice')
 			UNION ALL SELECT 'by_text', * FROM cf_drift('by_text', 'f')
 			UNION ALL SELECT 'whole', * FROM cf_drift('whole', 'f')
-			UNION ALL SELECT 'once', * FROM cf_drift('whole', 'once')) d WHERE missing > 0;
+			UNION ALL SELECT 'once', * FROM cf_drift('whole', 'once')
+			UNION ALL SELECT 'items', * FROM cf_drift('items', 'f')) d WHERE missing > 0;
 		IF FOUND THEN
 			RAISE 'missing: %', lost;
 		END IF;
 		-- found without cf_drift()
 		IF EXISTS (SELECT FROM source s LEFT JOIN target t USING (tenant) WHERE t.f @> s.v IS NOT TRUE) THEN
 			RAISE 'values are missing';
+		END IF;
+		-- neither missing nor stale
+		SELECT tenant, n, cf_count(f) AS entries INTO lost
+		FROM (SELECT tenant, count(*) AS n FROM item GROUP BY tenant) i FULL JOIN items USING (tenant)
+		WHERE coalesce(n, 0) <> coalesce(cf_count(f), 0);
+		IF FOUND THEN
+			RAISE 'not exact: %', lost;
 		END IF;
 	END $$;
 });
@@ -133,6 +154,19 @@ UPDATE part SET v = (v + 200) % 600 WHERE v BETWEEN :p - :n AND :p - 5;
 INSERT INTO part_0 SELECT i, (:p + i) % 300 FROM generate_series(1, :n) i;
 DELETE FROM part_1 WHERE v BETWEEN :p AND :p + 30;
 } . $end ],
+	[ 'items', 8, $begin . q{
+INSERT INTO item (tenant, v) SELECT (:tenant + i) % 30, :v FROM generate_series(1, :n) i;
+UPDATE item SET v = v + 1, tenant = :other WHERE tenant = :tenant AND v % 7 = :n % 7;
+} . $end ],
+	[ 'fewer_items', 4, q{
+DELETE FROM item WHERE id IN (SELECT id FROM item WHERE tenant = :tenant ORDER BY id LIMIT 2 * :n);
+} ],
+	[ 'merge_items', 4, $begin . q{
+MERGE INTO item USING (SELECT (SELECT min(id) FROM item WHERE tenant = :tenant) + i * 3 AS id FROM generate_series(0, :n) i) s ON item.id = s.id
+	WHEN MATCHED AND v % 3 = 0 THEN DELETE
+	WHEN MATCHED THEN UPDATE SET v = item.v + 1, tenant = :other
+	WHEN NOT MATCHED THEN INSERT (tenant, v) VALUES (:tenant, :v);
+} . $end ],
 	[ 'same', 3, q{
 UPDATE source SET t = t WHERE tenant = :tenant;
 } ],
@@ -150,6 +184,7 @@ INSERT INTO part SELECT i, (:p + i) % 600 FROM generate_series(1, :n) i;
 BEGIN;
 SELECT cf_rebuild('target', 'f');
 } . $end ],
+	[ 'rebuild_items', 1, "SELECT cf_rebuild('items', 'f');" ],
 	[ 'rebuild_part', 2, q{
 \set copies random(2, 4)
 BEGIN;
@@ -192,6 +227,19 @@ for (my $round = 1, my $left = $seconds; $left > 0; $round++)
 }
 isnt($node->safe_psql('postgres', "SELECT sum(('x' || substr(md5(f::bytea), 1, 8))::bit(32)::bigint) FROM target"),
 	$before, 'filters have changed');
+
+# Crashes
+for my $crash (1 .. $crashes)
+{
+	my $load = start_load($node, '--client', $clients, '--jobs=2', '--max-tries=0', "--random-seed=$crash", @files);
+	my $done = $node->safe_psql('postgres', 'SELECT max(id) FROM item');
+
+	$node->poll_query_until('postgres', "SELECT max(id) > $done + 500 FROM item")
+	  or BAIL_OUT('the clients add nothing');
+	usleep(int(rand(500_000)));
+	crash_server($node, $crash, $load);
+	is($node->safe_psql('postgres', 'SELECT look()'), '', "crash $crash: nothing is missing, and nothing stale");
+}
 
 # Rebuilt, nothing is stale either.
 is($node->safe_psql('postgres', q{
