@@ -228,8 +228,8 @@ cuckoo_bucket_match_slot(const CuckooPacking *packing, int bit)
 typedef struct CuckooCandidates
 {
 	uint64_t	slots;			/* of both buckets: what cuckoo_bucket_match()
-								 * says of the first, and of the second one bit
-								 * lower */
+								 * says of the first, and of the second one
+								 * bit lower */
 	uint64_t	primary;		/* those of the first */
 } CuckooCandidates;
 

@@ -435,6 +435,7 @@ cuckoo_merge_next_keys(const CuckooFilter *table, CuckooWalk *walk,
 		const bool	is_lower = alternate->column != address->column ?
 			alternate->column < address->column :
 			alternate->prefix < address->prefix;
+
 		/* a damaged table may have more of them */
 		const int	ncopies = min_int(walk->ncopies, CUCKOO_MAX_COPIES);
 

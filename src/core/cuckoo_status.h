@@ -13,8 +13,8 @@ typedef enum CuckooStatus
 	CUCKOO_OK = 0,
 
 	/* the filter is as it was, and that is as it should be */
-	CUCKOO_SATURATED,			/* the value has max_copies copies: neither add
-								 * nor remove changes that */
+	CUCKOO_SATURATED,			/* the value has max_copies copies: neither
+								 * add nor remove changes that */
 	CUCKOO_NOT_FOUND,			/* nothing to remove */
 
 	/* the filter is as it was, and the caller wanted otherwise */

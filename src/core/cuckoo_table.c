@@ -277,8 +277,8 @@ contains_probes(const CuckooFilter *filter, const uint64_t *hashes,
 
 		/*
 		 * The bytes that cuckoo_bucket_match() loads, in one or two cache
-		 * lines.  (Not a function of its own: gcc 12 would find that it has no
-		 * effect and leave it out.)
+		 * lines.  (Not a function of its own: gcc 12 would find that it has
+		 * no effect and leave it out.)
 		 */
 		for (int j = 0; j < 2; j++)
 		{

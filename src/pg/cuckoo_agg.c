@@ -214,9 +214,9 @@ transition(FunctionCallInfo fcinfo, bool is_bag)
 		PG_RETURN_POINTER(state);
 
 	/*
-	 * The key of the values is the call site's.  Without a call expression the
-	 * FmgrInfo may be one made for this row, and the state has to keep a key
-	 * of its own.
+	 * The key of the values is the call site's.  Without a call expression
+	 * the FmgrInfo may be one made for this row, and the state has to keep a
+	 * key of its own.
 	 */
 	if (likely(fcinfo->flinfo->fn_expr != NULL))
 	{
@@ -546,7 +546,7 @@ cf_agg_final(PG_FUNCTION_ARGS)
 					  state->fpr, state->max_copies, state->seed);
 	source = cuckoo_collector_source(&reader, &state->collector);
 	status = cuckoo_build(&filter, &parameters, &source, nkeys,
-								   &cuckoo_host);
+						  &cuckoo_host);
 	if (status != CUCKOO_OK)
 		cuckoo_build_error(status, nkeys, parameters.capacity);
 	filter.family = state->family;

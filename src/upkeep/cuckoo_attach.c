@@ -153,6 +153,7 @@ static const struct
 	const char *timing;
 	const char *tables;
 }			events[] =
+
 {
 	{
 		TRIGGER_TYPE_INSERT, "cf_insert", "AFTER INSERT",
@@ -777,9 +778,9 @@ cf_drift(PG_FUNCTION_ARGS)
 	/*
 	 * The rows of each key against its filter, and how many entries one built
 	 * now would have.  It has the capacity that is declared, since crowded
-	 * filters hold fewer copies, but can be built of more.  The rows are probed
-	 * before they are grouped (OFFSET 0), or a sort would carry a filter with
-	 * each of them.
+	 * filters hold fewer copies, but can be built of more.  The rows are
+	 * probed before they are grouped (OFFSET 0), or a sort would carry a
+	 * filter with each of them.
 	 */
 	appendStringInfo(&sql, "WITH counts AS (SELECT %spg_catalog.count(%s) AS n FROM %s AS s",
 					 group_sql(&attachment), value,
@@ -840,8 +841,8 @@ cf_drift(PG_FUNCTION_ARGS)
 					 cuckoo_function_sql(function, "cf_info"), column);
 
 	/*
-	 * A rebuild mends what is missing, makes room, or keeps the promise.  Only
-	 * pg_catalog is in the search_path.
+	 * A rebuild mends what is missing, makes room, or keeps the promise.
+	 * Only pg_catalog is in the search_path.
 	 */
 	appendStringInfoString(&sql,
 						   " SELECT key, nrows, missing, entries, stale,"

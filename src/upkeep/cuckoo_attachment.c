@@ -146,7 +146,7 @@ cuckoo_run_sql(const char *sql, int expected)
  * cuckoo_attachment_names
  *		The elements of an array of texts.
  */
-char **
+char	  **
 cuckoo_attachment_names(ArrayType *array, const char *what, int *nnames)
 {
 	Datum	   *elements;
