@@ -16,25 +16,25 @@ CORE_OBJS = \
 	src/core/cuckoo_geometry.o \
 	src/core/cuckoo_hash.o \
 	src/core/cuckoo_image.o \
-	src/core/cuckoo_keys.o \
+	src/core/cuckoo_order.o \
 	src/core/cuckoo_list.o \
 	src/core/cuckoo_merge.o \
-	src/core/cuckoo_set.o \
+	src/core/cuckoo_filter.o \
 	src/core/cuckoo_status.o \
 	src/core/cuckoo_table.o \
 	src/core/cuckoo_window.o
 PG_OBJS = \
 	src/pg/cuckoo_agg.o \
 	src/pg/cuckoo_cache.o \
-	src/pg/cuckoo_collect.o \
+	src/pg/cuckoo_collector.o \
 	src/pg/cuckoo_error.o \
 	src/pg/cuckoo_expanded.o \
 	src/pg/cuckoo_func.o \
 	src/pg/cuckoo_io.o \
 	src/pg/cuckoo_key.o \
-	src/pg/cuckoo_keytype.o \
+	src/pg/cuckoo_hasher.o \
 	src/pg/cuckoo_module.o \
-	src/pg/cuckoo_stored.o \
+	src/pg/cuckoo_reader.o \
 	src/pg/cuckoo_support.o \
 	src/pg/cuckoo_toast.o \
 	src/pg/cuckoo_union.o
@@ -46,27 +46,27 @@ UPKEEP_OBJS = \
 OBJS = $(CORE_OBJS) $(PG_OBJS) $(UPKEEP_OBJS)
 
 CORE_HEADERS = \
-	src/cuckoo_filter.h \
+	src/cuckoo_format.h \
 	src/core/cuckoo_bucket.h \
 	src/core/cuckoo_build.h \
 	src/core/cuckoo_bytes.h \
 	src/core/cuckoo_geometry.h \
 	src/core/cuckoo_hash.h \
 	src/core/cuckoo_image.h \
-	src/core/cuckoo_keys.h \
+	src/core/cuckoo_order.h \
 	src/core/cuckoo_list.h \
 	src/core/cuckoo_merge.h \
-	src/core/cuckoo_set.h \
+	src/core/cuckoo_filter.h \
 	src/core/cuckoo_status.h \
 	src/core/cuckoo_table.h \
 	src/core/cuckoo_window.h
 PG_HEADERS = \
 	src/pg/cuckoo_cache.h \
-	src/pg/cuckoo_collect.h \
+	src/pg/cuckoo_collector.h \
+	src/pg/cuckoo_hasher.h \
 	src/pg/cuckoo_key.h \
-	src/pg/cuckoo_keytype.h \
 	src/pg/cuckoo_pg.h \
-	src/pg/cuckoo_stored.h \
+	src/pg/cuckoo_reader.h \
 	src/pg/cuckoo_toast.h \
 	src/pg/pg_compat.h
 UPKEEP_HEADERS = \

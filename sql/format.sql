@@ -3,7 +3,7 @@
 --
 -- Stored filters of every release have these bytes.  A difference here is a
 -- change of the format or of the hash: it needs a new version, not a new
--- expected file.  The fields are those of src/cuckoo_filter.h.
+-- expected file.  The fields are those of src/cuckoo_format.h.
 --
 SET client_min_messages = warning;
 CREATE SCHEMA format;

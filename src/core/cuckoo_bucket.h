@@ -21,7 +21,7 @@
 #define CUCKOO_BUCKET_H
 
 #include "cuckoo_bytes.h"
-#include "../cuckoo_filter.h"
+#include "../cuckoo_format.h"
 
 #define CUCKOO_NIBBLE_CODES		3876
 

@@ -8,7 +8,7 @@
 #ifndef CUCKOO_BUILD_H
 #define CUCKOO_BUILD_H
 
-#include "cuckoo_set.h"
+#include "cuckoo_filter.h"
 
 /*
  * cuckoo_build_key

@@ -15,7 +15,7 @@
 
 #include "cuckoo_bytes.h"
 #include "cuckoo_status.h"
-#include "../cuckoo_filter.h"
+#include "../cuckoo_format.h"
 
 /*
  * A false positive rate as the core takes it: an integer, in units of 2^-62,

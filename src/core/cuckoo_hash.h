@@ -20,7 +20,7 @@
 #define CUCKOO_HASH_H
 
 #include "cuckoo_bytes.h"
-#include "../cuckoo_filter.h"
+#include "../cuckoo_format.h"
 
 /*
  * 2^64 divided by the golden ratio, made odd: Knuth's multiplier (The Art of

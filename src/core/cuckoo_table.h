@@ -3,7 +3,7 @@
  * cuckoo_table.h
  *		The table: k * 2^q buckets of four slots.
  *
- * The functions here work on one table of given size; cuckoo_set.c decides
+ * The functions here work on one table of given size; cuckoo_filter.c decides
  * what is done when it is full.
  *
  *-------------------------------------------------------------------------

@@ -21,7 +21,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
-#include "cuckoo_collect.h"
+#include "cuckoo_collector.h"
 #include "cuckoo_pg.h"
 
 /* Arguments of the aggregates after the value. */

@@ -18,7 +18,7 @@
 #include "utils/tuplestore.h"
 
 #include "cuckoo_pg.h"
-#include "cuckoo_stored.h"
+#include "cuckoo_reader.h"
 
 PG_FUNCTION_INFO_V1(cf_new);
 PG_FUNCTION_INFO_V1(cf_add);

@@ -50,7 +50,7 @@
 
 #include "../core/cuckoo_bytes.h"
 #include "../core/cuckoo_hash.h"
-#include "cuckoo_keytype.h"
+#include "cuckoo_key.h"
 #include "pg_compat.h"
 
 /* numeric_send(): four int16 before the digits, which are base 10000 */

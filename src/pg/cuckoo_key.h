@@ -1,93 +1,82 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_key.h
- *		SQL values to canonical key bytes, and those to hashes.
+ *		What resolving a type finds, for making its key bytes.
  *
- * The key bytes of a value are part of the stored format: docs/format.md
- * gives them for every family, to the byte.  Two values of one family have
- * the same key bytes exactly if SQL "=" calls them equal.  Key bytes do not
- * depend on byte order, the signedness of char, OIDs, the server's encoding,
- * its hash functions, any setting, or how a value happens to be stored.
- *
- * A call site (one FmgrInfo) makes its CuckooKey once and hashes any number
- * of values with it:
- *
- *	key = fcinfo->flinfo->fn_extra;
- *	if (key == NULL)
- *		fcinfo->flinfo->fn_extra = key = cuckoo_key_for_argument(fcinfo, 1);
- *	hash = cuckoo_key_hash(key, PG_GETARG_DATUM(1), seed);
- *
- * Types that are not listed in docs/format.md, text under a nondeterministic
- * collation and types with an equality of their own are refused with an
- * error, since equal values could hash differently.
+ * Between cuckoo_hasher.c and cuckoo_key.c only; everybody else includes
+ * cuckoo_hasher.h.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef CUCKOO_KEY_H
-#define CUCKOO_KEY_H
+#ifndef CUCKOO_KEYTYPE_H
+#define CUCKOO_KEYTYPE_H
 
-#include "access/tupdesc.h"
-#include "fmgr.h"
+#include "utils/hsearch.h"
+#include "utils/typcache.h"
 
-#include "../cuckoo_filter.h"
-
-/* How the values of one type become key bytes. */
-typedef struct CuckooKey CuckooKey;
+#include "cuckoo_hasher.h"
 
 /*
- * Each of these returns a new CuckooKey or raises an error.  The first two
- * take type and collation from the call and allocate in fn_mcxt: the type of
- * argument argno (from 0), or the type of the elements of that argument,
- * which is an array.
+ * How a value becomes key bytes.  The order matters: up to KEY_LAST_SMALL
+ * small_key() makes them, up to KEY_LAST_STRING string_key() finds them, the
+ * rest append_key() puts together.
  */
-extern CuckooKey *cuckoo_key_for_argument(FunctionCallInfo fcinfo, int argno);
-extern CuckooKey *cuckoo_key_for_elements(FunctionCallInfo fcinfo, int argno);
-extern CuckooKey *cuckoo_key_for_type(Oid type, Oid collation,
-									  MemoryContext mcxt);
+typedef enum KeyKind
+{
+	KEY_INT2,
+	KEY_INT4,					/* date too */
+	KEY_INT8,					/* timestamps, time and pg_lsn too */
+	KEY_FLOAT4,
+	KEY_FLOAT8,
+	KEY_BOOL,
+	KEY_OID,
+	KEY_TIMETZ,
+	KEY_INTERVAL,
+	KEY_INET,
+	KEY_LAST_SMALL = KEY_INET,
+
+	KEY_FIXED,					/* typlen bytes behind a pointer, as they are */
+	KEY_VARLENA,				/* the bytes of a varlena, as they are */
+	KEY_TEXT,					/* a varlena converted to UTF-8 */
+	KEY_BPCHAR,
+	KEY_NAME,
+	KEY_CSTRING,				/* unknown, inside ROW() */
+	KEY_CHAR,					/* "char", one byte */
+	KEY_ENUM,
+	KEY_LAST_STRING = KEY_ENUM,
+
+	KEY_NUMERIC,
+	KEY_BIT,
+	KEY_JSONB,
+	KEY_ARRAY,
+	KEY_RECORD,
+	KEY_RANGE,
+	KEY_MULTIRANGE
+} KeyKind;
 
 /*
- * Raise the error that a value of the type would raise.  A CuckooKey learns of
- * the fields of a record with the first one only; here they are looked up, also
- * those of records within.  desc is the row type of an anonymous record, which
- * has no other name, else NULL.
+ * How the values of one type become key bytes, and what is kept from value to
+ * value.
  */
-extern void cuckoo_key_require_type(Oid type, Oid collation, TupleDesc desc);
+struct CuckooKey
+{
+	KeyKind		kind;
+	CuckooFamily family;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Oid			type;			/* domains resolved */
+	MemoryContext mcxt;			/* holds this struct and its caches */
+	MemoryContext scratch;		/* made when first needed, only by the key the
+								 * caller has, not by those below it */
+	CuckooKey  *element;		/* of an array, of a range's bounds, of a
+								 * multirange's ranges */
+	TypeCacheEntry *typcache;	/* of a range or multirange */
+	struct RecordLayout *layout;	/* of the last record, or NULL */
+	MemoryContext label_mcxt;	/* of the two that follow, or NULL */
+	HTAB	   *labels;			/* EnumLabel by value */
+	struct EnumLabel *last_label;	/* the one used last, or NULL */
+	uint64		label_generation;	/* when the first of them was read */
+};
 
-/*
- * A key for the planner, which has no use for an error: NULL for a type or
- * collation that would be refused, and for one that has parts to look into.
- */
-extern CuckooKey *cuckoo_key_for_estimate(Oid type, Oid collation,
-										  MemoryContext mcxt);
-
-/*
- * The type and collation that cuckoo_key_for_argument() goes by, or an error
- * if nothing tells.  For a caller whose key has to outlive fn_mcxt, such as an
- * aggregate state under an executor that makes a FmgrInfo for each row.
- */
-extern void cuckoo_argument_type(FunctionCallInfo fcinfo, int argno,
-								 Oid *type, Oid *collation);
-
-/* The family of all values of the type. */
-extern CuckooFamily cuckoo_key_family(const CuckooKey *key);
-
-/* The type hashed, domains resolved, and how its values are stored. */
-extern Oid	cuckoo_key_type(const CuckooKey *key);
-extern void cuckoo_key_storage(const CuckooKey *key, int16 *typlen,
-							   bool *typbyval, char *typalign);
-
-/*
- * The hash of a value that is not NULL.  A toasted value is detoasted; what
- * that takes is freed again before the call returns.
- */
-extern uint64 cuckoo_key_hash(CuckooKey *key, Datum value, uint64 seed);
-
-/*
- * For messages: the word for a family ("number"), never NULL, and the cast
- * that makes a value one of that family ("::bigint"), NULL where no single
- * type stands for the family (arrays, records, ranges, none).
- */
-extern const char *cuckoo_family_name(CuckooFamily family);
-extern const char *cuckoo_family_cast(CuckooFamily family);
-
-#endif							/* CUCKOO_KEY_H */
+#endif							/* CUCKOO_KEYTYPE_H */

@@ -14,7 +14,7 @@
 #include "utils/guc.h"
 
 #include "cuckoo_pg.h"
-#include "cuckoo_stored.h"
+#include "cuckoo_reader.h"
 
 PG_MODULE_MAGIC;
 

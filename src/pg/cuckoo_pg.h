@@ -13,8 +13,8 @@
 #include "fmgr.h"
 #include "utils/expandeddatum.h"
 
-#include "../core/cuckoo_set.h"
-#include "cuckoo_key.h"
+#include "../core/cuckoo_filter.h"
+#include "cuckoo_hasher.h"
 #include "pg_compat.h"
 
 /* Detoasted, but perhaps with a short header and unaligned. */

@@ -12,7 +12,7 @@
 #include "utils/memutils.h"
 
 #include "../core/cuckoo_merge.h"
-#include "cuckoo_collect.h"
+#include "cuckoo_collector.h"
 #include "cuckoo_pg.h"
 
 PG_FUNCTION_INFO_V1(cf_union);

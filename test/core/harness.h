@@ -6,7 +6,7 @@
  * A program is a table of cases.  Each runs with random numbers that follow
  * from one seed and the case's name, so that a failure can be had again:
  *
- *		test_set [-s seed] [name of a case]...
+ *		test_filter [-s seed] [name of a case]...
  *
  * The seed comes from -s, else from CUCKOO_TEST_SEED, else is
  * TEST_DEFAULT_SEED; it is printed.  The first CHECK that fails ends its case.

@@ -16,7 +16,7 @@ number_at(const uint8_t *bytes, int offset, int width)
 
 /*
  * expected_status
- *		What cuckoo_filter.h says of a header, written once more.
+ *		What cuckoo_format.h says of a header, written once more.
  *
  * *image_bytes is set to the length it asks for if it is fine.
  */

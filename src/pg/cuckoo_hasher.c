@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * cuckoo_keytype.c
+ * cuckoo_hasher.c
  *		Which types can be keys, and how: families, collations, equality.
  *
  * A type is resolved once for each call site.  One that is not known to hash
@@ -24,7 +24,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "cuckoo_keytype.h"
+#include "cuckoo_key.h"
 #include "pg_compat.h"
 
 /* The built-in types that can be keys; the rest goes by typtype. */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * cuckoo_set.c
+ * cuckoo_filter.c
  *		The filter as a whole: a list or a table, and what makes it grow.
  *
  *-------------------------------------------------------------------------
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cuckoo_set.h"
+#include "cuckoo_filter.h"
 
 /*
  * A table of more buckets than this whose add fails below a quarter of its

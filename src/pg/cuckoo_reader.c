@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * cuckoo_stored.c
+ * cuckoo_reader.c
  *		Opening a filter argument for probing with the least reading.
  *
  * A filter that is stored out of line, in chunks of a TOAST table, is read in
@@ -26,7 +26,7 @@
 #include "utils/memutils.h"
 
 #include "../core/cuckoo_window.h"
-#include "cuckoo_stored.h"
+#include "cuckoo_reader.h"
 
 /*
  * What reading costs, in terms of what one chunk among many costs: to open the

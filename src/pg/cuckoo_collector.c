@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * cuckoo_collect.c
+ * cuckoo_collector.c
  *		A growing set of hashes, in the order in which a filter is built.
  *
  *-------------------------------------------------------------------------
@@ -13,7 +13,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
-#include "cuckoo_collect.h"
+#include "cuckoo_collector.h"
 #include "pg_compat.h"
 
 /*

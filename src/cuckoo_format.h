@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * cuckoo_filter.h
+ * cuckoo_format.h
  *		The stored form of a cuckoo filter: format 1, its fields and limits.
  *
  * A filter is one flat sequence of bytes, the image: a header of 44 bytes and

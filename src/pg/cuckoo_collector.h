@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * cuckoo_collect.h
+ * cuckoo_collector.h
  *		A growing set of hashes, in the order in which a filter is built.
  *
  * Include it after postgres.h.
@@ -13,7 +13,7 @@
 #include "utils/tuplesort.h"
 
 #include "../core/cuckoo_build.h"
-#include "../core/cuckoo_keys.h"
+#include "../core/cuckoo_order.h"
 
 /*
  * An array of keys: sorted ones, of which there are not too many equal, and

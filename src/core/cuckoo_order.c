@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * cuckoo_keys.c
+ * cuckoo_order.c
  *		Sorting and merging 64-bit keys.
  *
  * The keys are hashes, which nearly always are spread evenly: then their first
@@ -15,7 +15,7 @@
  */
 #include <string.h>
 
-#include "cuckoo_keys.h"
+#include "cuckoo_order.h"
 
 /* So few keys are sorted by insertion at once. */
 #define MAX_INSERTION_KEYS	24

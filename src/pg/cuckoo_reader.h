@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * cuckoo_stored.h
+ * cuckoo_reader.h
  *		Opening a filter argument for probing with the least reading.
  *
  * However a filter arrives: in line with a long or a short header, compressed,

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * cuckoo_set.h
+ * cuckoo_filter.h
  *		The filter as a whole: a list or a table, and what makes it grow.
  *
  * A filter that these functions change owns its image: it came from the

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * test_keys.c
+ * test_order.c
  *		Sorting and merging keys, even ones and ones that are chosen.
  *
  *-------------------------------------------------------------------------
  */
 #include "harness.h"
 
-#include "core/cuckoo_keys.h"
+#include "core/cuckoo_order.h"
 
 #define MAX_KEYS	20000
 
