@@ -43,8 +43,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef CUCKOO_FILTER_H
-#define CUCKOO_FILTER_H
+#ifndef CUCKOO_FORMAT_H
+#define CUCKOO_FORMAT_H
 
 #include <stdint.h>
 
@@ -137,4 +137,4 @@ typedef enum CuckooFamily
 
 #define CUCKOO_FAMILY_LAST		CUCKOO_FAMILY_MULTIRANGE
 
-#endif							/* CUCKOO_FILTER_H */
+#endif							/* CUCKOO_FORMAT_H */

@@ -30,7 +30,7 @@
 #define MAX_TURNS		101
 #define NPROBES			((size_t) 1 << 20)
 #define BATCH			32
-#define MIN_OPERATIONS	1000000	/* of one turn, where they are cheap */
+#define MIN_OPERATIONS	1000000 /* of one turn, where they are cheap */
 
 /* Let a lookup end before the next begins, where we know how to ask for it. */
 #if defined(__x86_64__) || defined(__i386__)
@@ -543,7 +543,8 @@ make_filters(Case *c)
 		if (nrefused > 0)
 		{
 			/* of ours none ever is */
-			fprintf(stderr, "bench_core: \"%s\" has refused %zu of %zu values, and is left out\n",
+			fprintf(stderr,
+					"bench_core: \"%s\" has refused %zu of %zu values, and is left out\n",
 					subject_names[i], nrefused, (size_t) c->nvalues);
 			if (i == PLAIN || i == OURS)
 				exit(1);
@@ -669,7 +670,8 @@ print_filters(void)
 					   subject_names[s], fp_bits, load_factor, bytes,
 					   8.0 * (double) bytes / (double) sizes[i],
 					   100.0 * (double) subjects[s]->count_hits(c.filters[s],
-																c.misses, NPROBES) /
+																c.misses,
+																NPROBES) /
 					   (double) NPROBES);
 				fflush(stdout);
 			}

@@ -49,8 +49,8 @@ typedef struct Subject
 	void		(*fill_doubled) (const void *filter, void *doubled);
 
 	/*
-	 * make a filter of different hashes at once, from what sort_key() makes of
-	 * them, ascending; NULL if the subject has no such thing
+	 * make a filter of different hashes at once, from what sort_key() makes
+	 * of them, ascending; NULL if the subject has no such thing
 	 */
 	void	   *(*build) (uint64_t capacity, uint64_t rate,
 						  const uint64_t *keys, size_t nkeys);

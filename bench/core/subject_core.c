@@ -43,7 +43,7 @@ make_table(CuckooFilter *filter)
 	filter->is_table = true;
 	cuckoo_bucket_packing(&filter->packing,
 						  cuckoo_geometry_fp_bits(&filter->geometry));
-	filter->image_bytes = (size_t) cuckoo_image_bytes(filter);
+	filter->image_bytes = (size_t) cuckoo_header_image_bytes(filter);
 	filter->image_room = filter->image_bytes;
 	filter->image = malloc(filter->image_bytes);
 	if (filter->image == NULL)
@@ -57,7 +57,8 @@ create(uint64_t capacity, uint64_t rate, bool full_size)
 	const CuckooParameters parameters = {capacity, rate, CUCKOO_MAX_COPIES, 0};
 	CuckooFilter *const filter = malloc(sizeof(*filter));
 
-	if (filter == NULL || cuckoo_set_new(filter, &parameters, &host) != CUCKOO_OK)
+	if (filter == NULL || cuckoo_filter_new(filter, &parameters,
+											&host) != CUCKOO_OK)
 		abort();
 	if (full_size)
 	{
@@ -83,7 +84,7 @@ add(void *filter, const uint64_t *hashes, size_t nhashes)
 
 	for (size_t i = 0; i < nhashes; i++)
 	{
-		const CuckooStatus status = cuckoo_set_add(filter, hashes[i], &host);
+		const CuckooStatus status = cuckoo_filter_add(filter, hashes[i], &host);
 
 		nrefused += status != CUCKOO_OK && status != CUCKOO_SATURATED;
 	}
@@ -96,21 +97,21 @@ count_hits(const void *filter, const uint64_t *hashes, size_t nhashes)
 	size_t		nhits = 0;
 
 	for (size_t i = 0; i < nhashes; i++)
-		nhits += cuckoo_set_contains(filter, hashes[i]);
+		nhits += cuckoo_filter_contains(filter, hashes[i]);
 	return nhits;
 }
 
 static bool
 contains(const void *filter, uint64_t hash)
 {
-	return cuckoo_set_contains(filter, hash);
+	return cuckoo_filter_contains(filter, hash);
 }
 
 static void
 contains_batch(const void *filter, const uint64_t *hashes, size_t nhashes,
 			   bool *results)
 {
-	cuckoo_set_contains_batch(filter, hashes, nhashes, results);
+	cuckoo_filter_contains_batch(filter, hashes, nhashes, results);
 }
 
 static void *
@@ -148,7 +149,7 @@ build(uint64_t capacity, uint64_t rate, const uint64_t *keys, size_t nkeys)
 static uint64_t
 sort_key(uint64_t hash)
 {
-	return cuckoo_build_key(hash);
+	return cuckoo_order_hash(hash);
 }
 
 static void
@@ -157,7 +158,7 @@ describe(const void *filter, int *fp_bits, double *load_factor, size_t *bytes)
 	const CuckooFilter *const ours = filter;
 
 	*fp_bits = ours->is_table ? ours->packing.fp_bits : 64;
-	*load_factor = cuckoo_set_load_factor(ours);
+	*load_factor = cuckoo_filter_load_factor(ours);
 	*bytes = ours->image_bytes;
 }
 

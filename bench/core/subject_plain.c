@@ -102,7 +102,8 @@ find_slot_bit(const Plain *plain, uint64_t bucket, uint64_t fp)
 		if (plain->fp_bits <= MAX_WORD_BITS)
 			return -1;
 		match = match_word(plain,
-						   load_bits(plain, bit + 2 * (uint64_t) plain->fp_bits),
+						   load_bits(plain,
+									 bit + 2 * (uint64_t) plain->fp_bits),
 						   fp);
 		if (match != 0)
 			return __builtin_ctzll(match) + plain->fp_bits + 1;

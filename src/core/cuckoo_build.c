@@ -86,7 +86,7 @@ order(uint64_t *a, uint64_t *b)
 static CuckooStatus
 block_finish(Block *block, CuckooFilter *table)
 {
-	uint8_t    *const body = cuckoo_image_body(table);
+	uint8_t    *const body = cuckoo_header_body(table);
 
 	if (block->is_packed)
 		return CUCKOO_OK;
@@ -241,14 +241,14 @@ fill_block(Block *block, CuckooFilter *table, const uint64_t *keys,
 			   key_block(table, keys[nplaced + nfound]) == block->number)
 		{
 			block_find(block, table,
-					   cuckoo_build_key_hash(keys[nplaced + nfound]),
+					   cuckoo_order_hash_back(keys[nplaced + nfound]),
 					   &candidates[nfound]);
 			nfound++;
 		}
 		for (size_t i = 0; i < nfound; i++)
 		{
 			if (block_add(block, table,
-						  cuckoo_build_key_hash(keys[nplaced + i]),
+						  cuckoo_order_hash_back(keys[nplaced + i]),
 						  &candidates[i]) == CUCKOO_NO_ROOM)
 				return CUCKOO_NO_ROOM;
 		}
@@ -263,7 +263,7 @@ fill_block(Block *block, CuckooFilter *table, const uint64_t *keys,
  *		Place the hashes of a source in an empty table, block by block.
  */
 static CuckooStatus
-fill_blocks(Block *block, CuckooFilter *table, const CuckooKeySource *source,
+fill_blocks(Block *block, CuckooFilter *table, const CuckooHashSource *source,
 			const CuckooHost *host)
 {
 	uint64_t	keys[KEY_BATCH];
@@ -300,7 +300,7 @@ fill_blocks(Block *block, CuckooFilter *table, const CuckooKeySource *source,
  *		Place the hashes of a source in an empty table, one by one.
  */
 static CuckooStatus
-fill_singly(Block *block, CuckooFilter *table, const CuckooKeySource *source,
+fill_singly(Block *block, CuckooFilter *table, const CuckooHashSource *source,
 			const CuckooHost *host)
 {
 	uint64_t	keys[KEY_BATCH];
@@ -311,7 +311,7 @@ fill_singly(Block *block, CuckooFilter *table, const CuckooKeySource *source,
 		cuckoo_poll(host);
 		for (size_t i = 0; i < nkeys; i++)
 		{
-			if (add_hash(block, table, cuckoo_build_key_hash(keys[i])) ==
+			if (add_hash(block, table, cuckoo_order_hash_back(keys[i])) ==
 				CUCKOO_NO_ROOM)
 				return CUCKOO_NO_ROOM;
 		}
@@ -327,7 +327,7 @@ fill_singly(Block *block, CuckooFilter *table, const CuckooKeySource *source,
  * with the table holding those before; or CUCKOO_NO_MEMORY.
  */
 static CuckooStatus
-fill_table(CuckooFilter *table, const CuckooKeySource *source,
+fill_table(CuckooFilter *table, const CuckooHashSource *source,
 		   uint64_t *homeless, const CuckooHost *host)
 {
 	Block		block = {0};
@@ -372,7 +372,7 @@ fill_table(CuckooFilter *table, const CuckooKeySource *source,
  * or the same with fewer copies.
  */
 CuckooStatus
-cuckoo_build_table(CuckooFilter *filter, const CuckooKeySource *source,
+cuckoo_build_table(CuckooFilter *filter, const CuckooHashSource *source,
 				   uint64_t nkeys, const CuckooHost *host)
 {
 	/* beyond its capacity a filter does not grow: the last size is its own */
@@ -390,7 +390,7 @@ cuckoo_build_table(CuckooFilter *filter, const CuckooKeySource *source,
 		bool		lower_copies;
 		CuckooStatus status;
 
-		status = cuckoo_set_new_table(filter, index_bits, &table, host);
+		status = cuckoo_filter_new_table(filter, index_bits, &table, host);
 		if (status != CUCKOO_OK)
 			return status;
 		status = fill_table(&table, source, &homeless, host);
@@ -404,14 +404,15 @@ cuckoo_build_table(CuckooFilter *filter, const CuckooKeySource *source,
 		if (status == CUCKOO_NO_ROOM)
 		{
 			status =
-				cuckoo_set_remedy(&table,
-								  cuckoo_table_hash_address(&table, homeless),
-								  nkeys, &lower_copies, host);
+				cuckoo_filter_remedy(&table,
+									 cuckoo_table_hash_address(&table,
+															   homeless),
+									 nkeys, &lower_copies, host);
 			if (status == CUCKOO_OK && !lower_copies &&
 				nkeys > filter->capacity)
 				status = CUCKOO_FULL;
 		}
-		cuckoo_set_release(&table, host);
+		cuckoo_filter_release(&table, host);
 		if (status != CUCKOO_OK)
 			return status;
 		if (lower_copies)
@@ -426,10 +427,10 @@ cuckoo_build_table(CuckooFilter *filter, const CuckooKeySource *source,
  *		Make a list of the hashes of a source.
  */
 static CuckooStatus
-build_list(CuckooFilter *filter, const CuckooKeySource *source,
+build_list(CuckooFilter *filter, const CuckooHashSource *source,
 		   uint64_t nkeys, const CuckooHost *host)
 {
-	const CuckooStatus status = cuckoo_set_new_list(filter, 8 * nkeys, host);
+	const CuckooStatus status = cuckoo_filter_new_list(filter, 8 * nkeys, host);
 	uint64_t	keys[KEY_BATCH];
 	size_t		nnext;
 
@@ -439,7 +440,7 @@ build_list(CuckooFilter *filter, const CuckooKeySource *source,
 	while ((nnext = source->next(source->context, keys, KEY_BATCH)) > 0)
 	{
 		for (size_t i = 0; i < nnext; i++)
-			cuckoo_list_insert(filter, cuckoo_build_key_hash(keys[i]));
+			cuckoo_list_insert(filter, cuckoo_order_hash_back(keys[i]));
 	}
 	cuckoo_image_assert_check(filter);
 	return CUCKOO_OK;
@@ -452,14 +453,14 @@ build_list(CuckooFilter *filter, const CuckooKeySource *source,
  * The source has nkeys of them, equal ones at most max_copies times.  The
  * result depends on nothing but them and the parameters.
  *
- * Returns what cuckoo_set_add() returns, or cuckoo_set_new().
+ * Returns what cuckoo_filter_add() returns, or cuckoo_filter_new().
  */
 CuckooStatus
 cuckoo_build(CuckooFilter *filter, const CuckooParameters *parameters,
-			 const CuckooKeySource *source, uint64_t nkeys,
+			 const CuckooHashSource *source, uint64_t nkeys,
 			 const CuckooHost *host)
 {
-	CuckooStatus status = cuckoo_set_declare(filter, parameters);
+	CuckooStatus status = cuckoo_filter_declare(filter, parameters);
 
 	if (status != CUCKOO_OK)
 		return status;
@@ -468,7 +469,7 @@ cuckoo_build(CuckooFilter *filter, const CuckooParameters *parameters,
 		return nkeys > filter->capacity ? CUCKOO_FULL :
 			build_list(filter, source, nkeys, host);
 	if (nkeys > filter->capacity ||
-		nkeys > cuckoo_set_list_limit(&filter->geometry))
+		nkeys > cuckoo_filter_list_limit(&filter->geometry))
 	{
 		status = cuckoo_build_table(filter, source, nkeys, host);
 		if ((status != CUCKOO_COLLIDING && status != CUCKOO_FULL) ||
@@ -482,13 +483,13 @@ cuckoo_build(CuckooFilter *filter, const CuckooParameters *parameters,
 static void
 array_rewind(void *context)
 {
-	((CuckooKeyArray *) context)->position = 0;
+	((CuckooHashArray *) context)->position = 0;
 }
 
 static size_t
 array_next(void *context, uint64_t *keys, size_t room)
 {
-	CuckooKeyArray *const array = context;
+	CuckooHashArray *const array = context;
 	const size_t nleft = array->nkeys - array->position;
 	const size_t nnext = nleft < room ? nleft : room;
 
@@ -498,13 +499,13 @@ array_next(void *context, uint64_t *keys, size_t room)
 }
 
 /*
- * cuckoo_key_array_source
+ * cuckoo_build_array_source
  *		An array of build keys as a source.
  */
-CuckooKeySource
-cuckoo_key_array_source(CuckooKeyArray *array)
+CuckooHashSource
+cuckoo_build_array_source(CuckooHashArray *array)
 {
-	const CuckooKeySource source = {array_rewind, array_next, array};
+	const CuckooHashSource source = {array_rewind, array_next, array};
 
 	return source;
 }
@@ -518,8 +519,8 @@ cuckoo_build_array(CuckooFilter *filter, const CuckooParameters *parameters,
 				   const uint64_t *keys, size_t nkeys,
 				   const CuckooHost *host)
 {
-	CuckooKeyArray array = {keys, nkeys, 0};
-	const CuckooKeySource source = cuckoo_key_array_source(&array);
+	CuckooHashArray array = {keys, nkeys, 0};
+	const CuckooHashSource source = cuckoo_build_array_source(&array);
 
 	return cuckoo_build(filter, parameters, &source, nkeys, host);
 }

@@ -21,11 +21,11 @@
 #define POLL_BUCKETS			4096
 
 /*
- * cuckoo_set_list_limit
+ * cuckoo_filter_list_limit
  *		The most hashes with which a list is no larger than the smallest table.
  */
 uint64_t
-cuckoo_set_list_limit(const CuckooGeometry *geometry)
+cuckoo_filter_list_limit(const CuckooGeometry *geometry)
 {
 	CuckooGeometry smallest = *geometry;
 
@@ -34,16 +34,16 @@ cuckoo_set_list_limit(const CuckooGeometry *geometry)
 }
 
 /*
- * cuckoo_set_allocate
+ * cuckoo_filter_allocate
  *		Give a filter whose header is decoded an image of that size.
  *
  * extra is room that is not in use yet.  The content is undefined.
  */
 CuckooStatus
-cuckoo_set_allocate(CuckooFilter *filter, uint64_t extra,
-					const CuckooHost *host)
+cuckoo_filter_allocate(CuckooFilter *filter, uint64_t extra,
+					   const CuckooHost *host)
 {
-	const uint64_t bytes = cuckoo_image_bytes(filter);
+	const uint64_t bytes = cuckoo_header_image_bytes(filter);
 
 	if (bytes > CUCKOO_MAX_IMAGE_BYTES)
 		return CUCKOO_TOO_LARGE;
@@ -54,7 +54,7 @@ cuckoo_set_allocate(CuckooFilter *filter, uint64_t extra,
 }
 
 void
-cuckoo_set_release(CuckooFilter *filter, const CuckooHost *host)
+cuckoo_filter_release(CuckooFilter *filter, const CuckooHost *host)
 {
 	host->release(host->context, filter->image);
 	filter->image = NULL;
@@ -65,17 +65,17 @@ static void
 replace_filter(CuckooFilter *filter, const CuckooFilter *by,
 			   const CuckooHost *host)
 {
-	cuckoo_set_release(filter, host);
+	cuckoo_filter_release(filter, host);
 	*filter = *by;
 }
 
 /*
- * cuckoo_set_new_table
+ * cuckoo_filter_new_table
  *		An empty table with the header of a filter and the given index bits.
  */
 CuckooStatus
-cuckoo_set_new_table(const CuckooFilter *filter, int index_bits,
-					 CuckooFilter *table, const CuckooHost *host)
+cuckoo_filter_new_table(const CuckooFilter *filter, int index_bits,
+						CuckooFilter *table, const CuckooHost *host)
 {
 	CuckooStatus status;
 
@@ -87,9 +87,9 @@ cuckoo_set_new_table(const CuckooFilter *filter, int index_bits,
 	table->longest_path = 0;
 	cuckoo_bucket_packing(&table->packing,
 						  cuckoo_geometry_fp_bits(&table->geometry));
-	status = cuckoo_set_allocate(table, 0, host);
+	status = cuckoo_filter_allocate(table, 0, host);
 	if (status == CUCKOO_OK)
-		memset(cuckoo_image_body(table), 0,
+		memset(cuckoo_header_body(table), 0,
 			   table->image_bytes - CUCKOO_HEADER_BYTES);
 	return status;
 }
@@ -112,15 +112,15 @@ double_table(const CuckooFilter *filter, CuckooFilter *doubled,
 		doubled->ngrowths++;
 	doubled->growth_load =
 		(int) (filter->nentries * CUCKOO_GROWTH_LOAD_UNIT /
-			   cuckoo_image_nslots(filter));
-	status = cuckoo_set_allocate(doubled, 0, host);
+			   cuckoo_header_nslots(filter));
+	status = cuckoo_filter_allocate(doubled, 0, host);
 	if (status == CUCKOO_OK)
 		cuckoo_table_double(filter, doubled, host);
 	return status;
 }
 
 /*
- * cuckoo_set_remedy
+ * cuckoo_filter_remedy
  *		What to do about a table in which an add has found no room.
  *
  * Many hot values do not fit with three or four copies each: they are what
@@ -139,9 +139,9 @@ double_table(const CuckooFilter *filter, CuckooFilter *doubled,
  * Returns CUCKOO_OK with *lower_copies set, or why neither will help.
  */
 CuckooStatus
-cuckoo_set_remedy(const CuckooFilter *table, CuckooAddress address,
-				  uint64_t nexpected, bool *lower_copies,
-				  const CuckooHost *host)
+cuckoo_filter_remedy(const CuckooFilter *table, CuckooAddress address,
+					 uint64_t nexpected, bool *lower_copies,
+					 const CuckooHost *host)
 {
 	uint64_t	nused;
 	uint64_t	nslots;
@@ -157,7 +157,7 @@ cuckoo_set_remedy(const CuckooFilter *table, CuckooAddress address,
 	if (nexpected < table->nentries)
 		nexpected = table->nentries;
 	if (cuckoo_geometry_nbuckets(&table->geometry) > SMALL_TABLE_BUCKETS &&
-		4 * nexpected < cuckoo_image_nslots(table))
+		4 * nexpected < cuckoo_header_nslots(table))
 		return CUCKOO_COLLIDING;
 	if (table->packing.fp_bits == CUCKOO_MIN_FP_BITS)
 		return CUCKOO_FULL;
@@ -173,15 +173,15 @@ make_room(const CuckooFilter *filter, CuckooAddress address,
 		  uint64_t nexpected, CuckooFilter *roomier, const CuckooHost *host)
 {
 	bool		lower_copies;
-	CuckooStatus status = cuckoo_set_remedy(filter, address, nexpected,
-											&lower_copies, host);
+	CuckooStatus status = cuckoo_filter_remedy(filter, address, nexpected,
+											   &lower_copies, host);
 
 	if (status != CUCKOO_OK)
 		return status;
 	if (!lower_copies)
 		return double_table(filter, roomier, host);
 
-	status = cuckoo_set_copy(filter, roomier, host);
+	status = cuckoo_filter_copy(filter, roomier, host);
 	if (status == CUCKOO_OK)
 	{
 		roomier->max_copies--;
@@ -192,17 +192,17 @@ make_room(const CuckooFilter *filter, CuckooAddress address,
 }
 
 /*
- * cuckoo_set_add_address
+ * cuckoo_filter_add_address
  *		Add one more copy of what has this address, whatever that takes.
  *
  * The old table is kept until the add has succeeded in a new one.  nexpected
- * is that of cuckoo_set_remedy().
+ * is that of cuckoo_filter_remedy().
  *
- * Returns what cuckoo_set_add() returns.
+ * Returns what cuckoo_filter_add() returns.
  */
 CuckooStatus
-cuckoo_set_add_address(CuckooFilter *filter, CuckooAddress address,
-					   uint64_t nexpected, const CuckooHost *host)
+cuckoo_filter_add_address(CuckooFilter *filter, CuckooAddress address,
+						  uint64_t nexpected, const CuckooHost *host)
 {
 	CuckooStatus status = cuckoo_table_add(filter, address);
 	CuckooFilter current;
@@ -217,7 +217,7 @@ cuckoo_set_add_address(CuckooFilter *filter, CuckooAddress address,
 
 		status = make_room(&current, address, nexpected, &roomier, host);
 		if (current.image != filter->image)
-			cuckoo_set_release(&current, host);
+			cuckoo_filter_release(&current, host);
 		if (status != CUCKOO_OK)
 			return status;
 		current = roomier;
@@ -230,14 +230,14 @@ cuckoo_set_add_address(CuckooFilter *filter, CuckooAddress address,
 }
 
 /*
- * cuckoo_set_list_to_table
+ * cuckoo_filter_list_to_table
  *		Make a table with the hashes of a list.
  */
 CuckooStatus
-cuckoo_set_list_to_table(const CuckooFilter *filter, CuckooFilter *table,
-						 const CuckooHost *host)
+cuckoo_filter_list_to_table(const CuckooFilter *filter, CuckooFilter *table,
+							const CuckooHost *host)
 {
-	CuckooStatus status = cuckoo_set_new_table(filter, 0, table, host);
+	CuckooStatus status = cuckoo_filter_new_table(filter, 0, table, host);
 
 	if (status != CUCKOO_OK)
 		return status;
@@ -246,10 +246,10 @@ cuckoo_set_list_to_table(const CuckooFilter *filter, CuckooFilter *table,
 		const CuckooAddress address =
 			cuckoo_table_hash_address(table, cuckoo_list_get(filter, i));
 
-		status = cuckoo_set_add_address(table, address, 0, host);
+		status = cuckoo_filter_add_address(table, address, 0, host);
 		if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
 		{
-			cuckoo_set_release(table, host);
+			cuckoo_filter_release(table, host);
 			return status;
 		}
 	}
@@ -266,7 +266,7 @@ cuckoo_set_list_to_table(const CuckooFilter *filter, CuckooFilter *table,
 static bool
 list_wants_table(const CuckooFilter *filter, uint64_t nentries)
 {
-	const uint64_t first = cuckoo_set_list_limit(&filter->geometry) + 1;
+	const uint64_t first = cuckoo_filter_list_limit(&filter->geometry) + 1;
 	const uint64_t ratio = nentries / first;
 
 	if (filter->capacity < CUCKOO_MIN_TABLE_CAPACITY)
@@ -293,16 +293,16 @@ add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 		const CuckooAddress address = cuckoo_table_hash_address(filter, hash);
 		CuckooFilter table;
 
-		refused = cuckoo_set_list_to_table(filter, &table, host);
+		refused = cuckoo_filter_list_to_table(filter, &table, host);
 		if (refused == CUCKOO_OK)
 		{
-			refused = cuckoo_set_add_address(&table, address, 0, host);
+			refused = cuckoo_filter_add_address(&table, address, 0, host);
 			if (refused == CUCKOO_OK || refused == CUCKOO_SATURATED)
 			{
 				replace_filter(filter, &table, host);
 				return CUCKOO_OK;
 			}
-			cuckoo_set_release(&table, host);
+			cuckoo_filter_release(&table, host);
 		}
 		if (refused == CUCKOO_NO_MEMORY)
 			return refused;
@@ -315,7 +315,7 @@ add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 	{
 		CuckooFilter longer = *filter;
 		const CuckooStatus status =
-			cuckoo_set_allocate(&longer, 8 + 4 * filter->nentries, host);
+			cuckoo_filter_allocate(&longer, 8 + 4 * filter->nentries, host);
 
 		if (status != CUCKOO_OK)
 			return status;
@@ -327,11 +327,11 @@ add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 }
 
 /*
- * cuckoo_set_declare
+ * cuckoo_filter_declare
  *		The decoded header of an empty filter.
  */
 CuckooStatus
-cuckoo_set_declare(CuckooFilter *filter, const CuckooParameters *parameters)
+cuckoo_filter_declare(CuckooFilter *filter, const CuckooParameters *parameters)
 {
 	CuckooAssert(parameters->max_copies >= 1 &&
 				 parameters->max_copies <= CUCKOO_MAX_COPIES);
@@ -347,81 +347,81 @@ cuckoo_set_declare(CuckooFilter *filter, const CuckooParameters *parameters)
 }
 
 /*
- * cuckoo_set_new_list
+ * cuckoo_filter_new_list
  *		Make a declared filter an empty list with extra bytes of room.
  */
 CuckooStatus
-cuckoo_set_new_list(CuckooFilter *filter, uint64_t extra,
-					const CuckooHost *host)
+cuckoo_filter_new_list(CuckooFilter *filter, uint64_t extra,
+					   const CuckooHost *host)
 {
 	filter->geometry.index_bits = 0;
-	return cuckoo_set_allocate(filter, extra, host);
+	return cuckoo_filter_allocate(filter, extra, host);
 }
 
 /*
- * cuckoo_set_new
+ * cuckoo_filter_new
  *		Make an empty filter.
  *
  * Returns CUCKOO_OK, CUCKOO_NO_MEMORY, or what cuckoo_geometry_choose() says
  * of capacity and rate; host may be NULL to hear only that.
  */
 CuckooStatus
-cuckoo_set_new(CuckooFilter *filter, const CuckooParameters *parameters,
-			   const CuckooHost *host)
+cuckoo_filter_new(CuckooFilter *filter, const CuckooParameters *parameters,
+				  const CuckooHost *host)
 {
-	const CuckooStatus status = cuckoo_set_declare(filter, parameters);
+	const CuckooStatus status = cuckoo_filter_declare(filter, parameters);
 
 	if (status != CUCKOO_OK || host == NULL)
 		return status;
-	return cuckoo_set_new_list(filter, 0, host);
+	return cuckoo_filter_new_list(filter, 0, host);
 }
 
 /*
- * cuckoo_set_full_is_table
+ * cuckoo_filter_full_is_table
  *		Will a filter be a table when it is filled to its capacity?
  */
 bool
-cuckoo_set_full_is_table(const CuckooFilter *filter)
+cuckoo_filter_full_is_table(const CuckooFilter *filter)
 {
 	return filter->capacity >= CUCKOO_MIN_TABLE_CAPACITY &&
-		filter->capacity > cuckoo_set_list_limit(&filter->geometry);
+		filter->capacity > cuckoo_filter_list_limit(&filter->geometry);
 }
 
 /*
- * cuckoo_set_full_bytes
+ * cuckoo_filter_full_bytes
  *		Bytes of the image of a filter that is filled to its capacity.
  *
- * filter is as cuckoo_set_new() leaves it without a host.
+ * filter is as cuckoo_filter_new() leaves it without a host.
  */
 uint64_t
-cuckoo_set_full_bytes(const CuckooFilter *filter)
+cuckoo_filter_full_bytes(const CuckooFilter *filter)
 {
 	CuckooFilter full = *filter;
 
 	full.nentries = filter->capacity;
-	full.is_table = cuckoo_set_full_is_table(filter);
-	return cuckoo_image_bytes(&full);
+	full.is_table = cuckoo_filter_full_is_table(filter);
+	return cuckoo_header_image_bytes(&full);
 }
 
 /*
- * cuckoo_set_copy
+ * cuckoo_filter_copy
  *		Make a filter with an image of its own.
  */
 CuckooStatus
-cuckoo_set_copy(const CuckooFilter *filter, CuckooFilter *copy,
-				const CuckooHost *host)
+cuckoo_filter_copy(const CuckooFilter *filter, CuckooFilter *copy,
+				   const CuckooHost *host)
 {
 	CuckooStatus status;
 
 	*copy = *filter;
-	status = cuckoo_set_allocate(copy, 0, host);
+	status = cuckoo_filter_allocate(copy, 0, host);
 	if (status == CUCKOO_OK)
 		memcpy(copy->image, filter->image, filter->image_bytes);
 	return status;
 }
 
 /*
- * cuckoo_set_add
+ * cuckoo_filter_add
  *		Add one more copy of a hash.
  *
  * Returns CUCKOO_OK, also if the filter has changed its form for it and it has
@@ -430,17 +430,18 @@ cuckoo_set_copy(const CuckooFilter *filter, CuckooFilter *copy,
  * CUCKOO_NO_MEMORY.
  */
 CuckooStatus
-cuckoo_set_add(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
+cuckoo_filter_add(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 {
 	if (filter->is_table)
-		return cuckoo_set_add_address(filter,
-									  cuckoo_table_hash_address(filter, hash),
-									  0, host);
+		return cuckoo_filter_add_address(filter,
+										 cuckoo_table_hash_address(filter,
+																   hash),
+										 0, host);
 	return add_to_list(filter, hash, host);
 }
 
 /*
- * cuckoo_set_add_all
+ * cuckoo_filter_add_all
  *		Add one more copy of each of some hashes to a table, or of none.
  *
  * Neither allocates nor polls, so it comes to an end; it does not do what
@@ -449,12 +450,12 @@ cuckoo_set_add(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
  *
  * Returns CUCKOO_OK, with *changed false if all hashes had max_copies already,
  * or with the filter as it was to the byte CUCKOO_NO_ROOM: then a copy of the
- * filter may succeed with cuckoo_set_add() for each.
+ * filter may succeed with cuckoo_filter_add() for each.
  */
 CuckooStatus
-cuckoo_set_add_all(CuckooFilter *filter, const uint64_t *hashes,
-				   size_t nhashes, CuckooUndo *undos, size_t nundos,
-				   bool *changed)
+cuckoo_filter_add_all(CuckooFilter *filter, const uint64_t *hashes,
+					  size_t nhashes, CuckooUndo *undos, size_t nundos,
+					  bool *changed)
 {
 	const CuckooFilter before = *filter;
 	CuckooJournal journal = {undos, 0, nundos};
@@ -465,10 +466,10 @@ cuckoo_set_add_all(CuckooFilter *filter, const uint64_t *hashes,
 	for (size_t i = 0; i < nhashes; i++)
 	{
 		const CuckooStatus status =
-			cuckoo_table_add_noted(filter,
-								   cuckoo_table_hash_address(filter,
-															 hashes[i]),
-								   &journal);
+			cuckoo_table_add_logged(filter,
+									cuckoo_table_hash_address(filter,
+															  hashes[i]),
+									&journal);
 
 		if (status == CUCKOO_OK)
 			*changed = true;
@@ -483,7 +484,7 @@ cuckoo_set_add_all(CuckooFilter *filter, const uint64_t *hashes,
 }
 
 /*
- * cuckoo_set_remove
+ * cuckoo_filter_remove
  *		Take out one copy of a hash.
  *
  * Returns CUCKOO_OK, or with the filter as it was CUCKOO_NOT_FOUND or
@@ -493,7 +494,7 @@ cuckoo_set_add_all(CuckooFilter *filter, const uint64_t *hashes,
  * Removing a hash that was never added can take out another one's copy.
  */
 CuckooStatus
-cuckoo_set_remove(CuckooFilter *filter, uint64_t hash)
+cuckoo_filter_remove(CuckooFilter *filter, uint64_t hash)
 {
 	CuckooAssert(!filter->is_merged && filter->max_copies > 1);
 
@@ -504,11 +505,11 @@ cuckoo_set_remove(CuckooFilter *filter, uint64_t hash)
 }
 
 /*
- * cuckoo_set_count
+ * cuckoo_filter_count
  *		Copies of a hash, 0 to max_copies.
  */
 int
-cuckoo_set_count(const CuckooFilter *filter, uint64_t hash)
+cuckoo_filter_count(const CuckooFilter *filter, uint64_t hash)
 {
 	if (filter->is_table)
 		return cuckoo_table_count(filter,
@@ -517,12 +518,12 @@ cuckoo_set_count(const CuckooFilter *filter, uint64_t hash)
 }
 
 /*
- * cuckoo_set_contains_batch
- *		cuckoo_set_contains() for many hashes.
+ * cuckoo_filter_contains_batch
+ *		cuckoo_filter_contains() for many hashes.
  */
 void
-cuckoo_set_contains_batch(const CuckooFilter *filter, const uint64_t *hashes,
-						  size_t nhashes, bool *results)
+cuckoo_filter_contains_batch(const CuckooFilter *filter, const uint64_t *hashes,
+							 size_t nhashes, bool *results)
 {
 	if (filter->is_table)
 		cuckoo_table_contains_batch(filter, hashes, nhashes, results);
@@ -555,7 +556,7 @@ rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
 	/* what is held fits somehow, whatever the capacity */
 	if (roomy.capacity < filter->nentries)
 		roomy.capacity = filter->nentries;
-	status = cuckoo_set_new_table(&roomy, index_bits, resized, host);
+	status = cuckoo_filter_new_table(&roomy, index_bits, resized, host);
 	for (uint64_t bucket = 0; bucket < nbuckets && status == CUCKOO_OK;
 		 bucket++)
 	{
@@ -563,7 +564,7 @@ rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
 
 		if (bucket % POLL_BUCKETS == 0)
 			cuckoo_poll(host);
-		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter), bucket,
+		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter), bucket,
 						   fps);
 		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
 		{
@@ -574,11 +575,11 @@ rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
 				continue;
 			address = cuckoo_table_address(&filter->geometry, place);
 			address.prefix = cuckoo_prefix_cut(address.prefix, ncut);
-			status = cuckoo_set_add_address(resized, address,
-											filter->nentries, host);
+			status = cuckoo_filter_add_address(resized, address,
+											   filter->nentries, host);
 			if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
 			{
-				cuckoo_set_release(resized, host);
+				cuckoo_filter_release(resized, host);
 				return status;
 			}
 			status = CUCKOO_OK;
@@ -610,17 +611,17 @@ resize_list(const CuckooFilter *filter, CuckooFilter *resized,
 	list.geometry.index_bits = 0;
 
 	if (capacity >= CUCKOO_MIN_TABLE_CAPACITY &&
-		list.nentries > cuckoo_set_list_limit(&list.geometry))
+		list.nentries > cuckoo_filter_list_limit(&list.geometry))
 	{
-		status = cuckoo_set_list_to_table(&list, resized, host);
+		status = cuckoo_filter_list_to_table(&list, resized, host);
 		if (status != CUCKOO_COLLIDING && status != CUCKOO_FULL)
 			return status;
 	}
-	return cuckoo_set_copy(&list, resized, host);
+	return cuckoo_filter_copy(&list, resized, host);
 }
 
 /*
- * cuckoo_set_resize
+ * cuckoo_filter_resize
  *		Make a filter of the same values for another capacity or rate.
  *
  * capacity 0 leaves it, and rate 0 leaves the rate declared, or, when the
@@ -631,11 +632,11 @@ resize_list(const CuckooFilter *filter, CuckooFilter *resized,
  * prefix bits.  Returns CUCKOO_BELOW_ENTRIES if the capacity is not enough
  * for what is held, CUCKOO_TOO_COARSE if the entries have too few bits,
  * CUCKOO_TOO_LARGE, CUCKOO_BAD_CAPACITY, CUCKOO_BAD_RATE, or what
- * cuckoo_set_add() returns.
+ * cuckoo_filter_add() returns.
  */
 CuckooStatus
-cuckoo_set_resize(const CuckooFilter *filter, CuckooFilter *resized,
-				  uint64_t capacity, uint64_t rate, const CuckooHost *host)
+cuckoo_filter_resize(const CuckooFilter *filter, CuckooFilter *resized,
+					 uint64_t capacity, uint64_t rate, const CuckooHost *host)
 {
 	const uint32_t ncolumns = filter->geometry.ncolumns;
 	const bool	keep_rate = rate == 0;
@@ -688,25 +689,25 @@ cuckoo_set_resize(const CuckooFilter *filter, CuckooFilter *resized,
 	if (index_bits < filter->geometry.index_bits)
 		return rebuild_smaller(filter, &declared, index_bits, resized, host);
 	if (full.prefix_bits == filter->geometry.prefix_bits)
-		return cuckoo_set_copy(&declared, resized, host);
+		return cuckoo_filter_copy(&declared, resized, host);
 
 	*resized = declared;
 	cuckoo_bucket_packing(&resized->packing,
 						  cuckoo_geometry_fp_bits(&resized->geometry));
-	status = cuckoo_set_allocate(resized, 0, host);
+	status = cuckoo_filter_allocate(resized, 0, host);
 	if (status == CUCKOO_OK)
-		cuckoo_table_cut(filter, resized, host);
+		cuckoo_table_truncate(filter, resized, host);
 	return status;
 }
 
 /*
- * cuckoo_set_max_resize
+ * cuckoo_filter_max_resize
  *		The largest capacity that a table can be resized to.
  *
  * It may be smaller than the capacity that the table has.
  */
 uint64_t
-cuckoo_set_max_resize(const CuckooFilter *filter)
+cuckoo_filter_max_resize(const CuckooFilter *filter)
 {
 	CuckooGeometry largest = filter->geometry;
 
@@ -718,14 +719,14 @@ cuckoo_set_max_resize(const CuckooFilter *filter)
 }
 
 /*
- * cuckoo_set_estimate_values
+ * cuckoo_filter_estimate_values
  *		About how many different values a filter holds.
  *
  * Exact for a list, and if values have one copy each.  The time it takes does
  * not depend on the size of the filter.
  */
 double
-cuckoo_set_estimate_values(const CuckooFilter *filter)
+cuckoo_filter_estimate_values(const CuckooFilter *filter)
 {
 	uint64_t	nvalues = filter->nentries;
 
@@ -749,11 +750,11 @@ list_fpr(uint64_t nentries)
 }
 
 /*
- * cuckoo_set_fpr
+ * cuckoo_filter_fpr
  *		The false positive rate of a filter as it is.
  */
 double
-cuckoo_set_fpr(const CuckooFilter *filter)
+cuckoo_filter_fpr(const CuckooFilter *filter)
 {
 	if (!filter->is_table)
 		return list_fpr(filter->nentries);
@@ -762,26 +763,26 @@ cuckoo_set_fpr(const CuckooFilter *filter)
 }
 
 /*
- * cuckoo_set_declared_fpr
+ * cuckoo_filter_declared_fpr
  *		The false positive rate a filter keeps to up to its capacity.
  */
 double
-cuckoo_set_declared_fpr(const CuckooFilter *filter)
+cuckoo_filter_declared_fpr(const CuckooFilter *filter)
 {
-	if (!filter->is_table && !cuckoo_set_full_is_table(filter))
+	if (!filter->is_table && !cuckoo_filter_full_is_table(filter))
 		return list_fpr(filter->capacity);
 	return cuckoo_geometry_fpr(filter->geometry.ncolumns,
 							   filter->geometry.prefix_bits, filter->capacity);
 }
 
 /*
- * cuckoo_set_load_factor
+ * cuckoo_filter_load_factor
  *		Used slots over all slots; a list has no free ones.
  */
 double
-cuckoo_set_load_factor(const CuckooFilter *filter)
+cuckoo_filter_load_factor(const CuckooFilter *filter)
 {
 	if (!filter->is_table)
 		return filter->nentries > 0 ? 1.0 : 0.0;
-	return (double) filter->nentries / (double) cuckoo_image_nslots(filter);
+	return (double) filter->nentries / (double) cuckoo_header_nslots(filter);
 }

@@ -6,12 +6,12 @@
  * A filter that these functions change owns its image: it came from the
  * host's alloc, and is released and replaced when it becomes too small.  A
  * function that fails leaves the filter and its image as they were.  None
- * writes the header into the image; see cuckoo_image_store_header().
+ * writes the header into the image; see cuckoo_header_store().
  *
  *-------------------------------------------------------------------------
  */
-#ifndef CUCKOO_SET_H
-#define CUCKOO_SET_H
+#ifndef CUCKOO_FILTER_H
+#define CUCKOO_FILTER_H
 
 #include "cuckoo_image.h"
 #include "cuckoo_list.h"
@@ -32,68 +32,69 @@ typedef struct CuckooParameters
 	uint64_t	seed;
 } CuckooParameters;
 
-extern CuckooStatus cuckoo_set_new(CuckooFilter *filter,
-								   const CuckooParameters *parameters,
-								   const CuckooHost *host);
-extern CuckooStatus cuckoo_set_copy(const CuckooFilter *filter,
-									CuckooFilter *copy,
-									const CuckooHost *host);
-extern CuckooStatus cuckoo_set_add(CuckooFilter *filter, uint64_t hash,
-								   const CuckooHost *host);
-extern CuckooStatus cuckoo_set_add_all(CuckooFilter *filter,
-									   const uint64_t *hashes, size_t nhashes,
-									   CuckooUndo *undos, size_t nundos,
-									   bool *changed);
-extern CuckooStatus cuckoo_set_remove(CuckooFilter *filter, uint64_t hash);
-extern int	cuckoo_set_count(const CuckooFilter *filter, uint64_t hash);
-extern void cuckoo_set_contains_batch(const CuckooFilter *filter,
-									  const uint64_t *hashes, size_t nhashes,
-									  bool *results);
-extern CuckooStatus cuckoo_set_resize(const CuckooFilter *filter,
-									  CuckooFilter *resized,
-									  uint64_t capacity, uint64_t rate,
+extern CuckooStatus cuckoo_filter_new(CuckooFilter *filter,
+									  const CuckooParameters *parameters,
 									  const CuckooHost *host);
-extern uint64_t cuckoo_set_max_resize(const CuckooFilter *filter);
-extern bool cuckoo_set_full_is_table(const CuckooFilter *filter);
-extern uint64_t cuckoo_set_full_bytes(const CuckooFilter *filter);
-extern double cuckoo_set_estimate_values(const CuckooFilter *filter);
-extern double cuckoo_set_fpr(const CuckooFilter *filter);
-extern double cuckoo_set_declared_fpr(const CuckooFilter *filter);
-extern double cuckoo_set_load_factor(const CuckooFilter *filter);
+extern CuckooStatus cuckoo_filter_copy(const CuckooFilter *filter,
+									   CuckooFilter *copy,
+									   const CuckooHost *host);
+extern CuckooStatus cuckoo_filter_add(CuckooFilter *filter, uint64_t hash,
+									  const CuckooHost *host);
+extern CuckooStatus cuckoo_filter_add_all(CuckooFilter *filter,
+										  const uint64_t *hashes,
+										  size_t nhashes,
+										  CuckooUndo *undos, size_t nundos,
+										  bool *changed);
+extern CuckooStatus cuckoo_filter_remove(CuckooFilter *filter, uint64_t hash);
+extern int	cuckoo_filter_count(const CuckooFilter *filter, uint64_t hash);
+extern void cuckoo_filter_contains_batch(const CuckooFilter *filter,
+										 const uint64_t *hashes, size_t nhashes,
+										 bool *results);
+extern CuckooStatus cuckoo_filter_resize(const CuckooFilter *filter,
+										 CuckooFilter *resized,
+										 uint64_t capacity, uint64_t rate,
+										 const CuckooHost *host);
+extern uint64_t cuckoo_filter_max_resize(const CuckooFilter *filter);
+extern bool cuckoo_filter_full_is_table(const CuckooFilter *filter);
+extern uint64_t cuckoo_filter_full_bytes(const CuckooFilter *filter);
+extern double cuckoo_filter_estimate_values(const CuckooFilter *filter);
+extern double cuckoo_filter_fpr(const CuckooFilter *filter);
+extern double cuckoo_filter_declared_fpr(const CuckooFilter *filter);
+extern double cuckoo_filter_load_factor(const CuckooFilter *filter);
 
 /* What the above are made of, for cuckoo_build.c and cuckoo_merge.c. */
-extern CuckooStatus cuckoo_set_declare(CuckooFilter *filter,
-									   const CuckooParameters *parameters);
-extern CuckooStatus cuckoo_set_new_list(CuckooFilter *filter, uint64_t extra,
-										const CuckooHost *host);
-extern uint64_t cuckoo_set_list_limit(const CuckooGeometry *geometry);
-extern CuckooStatus cuckoo_set_remedy(const CuckooFilter *table,
-									  CuckooAddress address,
-									  uint64_t nexpected, bool *lower_copies,
-									  const CuckooHost *host);
-extern CuckooStatus cuckoo_set_allocate(CuckooFilter *filter, uint64_t extra,
-										const CuckooHost *host);
-extern void cuckoo_set_release(CuckooFilter *filter, const CuckooHost *host);
-extern CuckooStatus cuckoo_set_new_table(const CuckooFilter *filter,
-										 int index_bits, CuckooFilter *table,
-										 const CuckooHost *host);
-extern CuckooStatus cuckoo_set_list_to_table(const CuckooFilter *filter,
-											 CuckooFilter *table,
-											 const CuckooHost *host);
-extern CuckooStatus cuckoo_set_add_address(CuckooFilter *filter,
-										   CuckooAddress address,
-										   uint64_t nexpected,
+extern CuckooStatus cuckoo_filter_declare(CuckooFilter *filter,
+										  const CuckooParameters *parameters);
+extern CuckooStatus cuckoo_filter_new_list(CuckooFilter *filter, uint64_t extra,
 										   const CuckooHost *host);
+extern uint64_t cuckoo_filter_list_limit(const CuckooGeometry *geometry);
+extern CuckooStatus cuckoo_filter_remedy(const CuckooFilter *table,
+										 CuckooAddress address,
+										 uint64_t nexpected, bool *lower_copies,
+										 const CuckooHost *host);
+extern CuckooStatus cuckoo_filter_allocate(CuckooFilter *filter, uint64_t extra,
+										   const CuckooHost *host);
+extern void cuckoo_filter_release(CuckooFilter *filter, const CuckooHost *host);
+extern CuckooStatus cuckoo_filter_new_table(const CuckooFilter *filter,
+											int index_bits, CuckooFilter *table,
+											const CuckooHost *host);
+extern CuckooStatus cuckoo_filter_list_to_table(const CuckooFilter *filter,
+												CuckooFilter *table,
+												const CuckooHost *host);
+extern CuckooStatus cuckoo_filter_add_address(CuckooFilter *filter,
+											  CuckooAddress address,
+											  uint64_t nexpected,
+											  const CuckooHost *host);
 
 /*
- * cuckoo_set_contains
+ * cuckoo_filter_contains
  *		May this hash have been added?
  */
 static inline bool
-cuckoo_set_contains(const CuckooFilter *filter, uint64_t hash)
+cuckoo_filter_contains(const CuckooFilter *filter, uint64_t hash)
 {
 	return filter->is_table ? cuckoo_table_contains(filter, hash) :
 		cuckoo_list_count(filter, hash) > 0;
 }
 
-#endif							/* CUCKOO_SET_H */
+#endif							/* CUCKOO_FILTER_H */

@@ -52,8 +52,8 @@ header_status(const CuckooFilter *filter)
 	{
 		/* so few index bits that the shift below is safe */
 		if (geometry->index_bits > 32 ||
-			cuckoo_image_bytes(filter) > CUCKOO_MAX_IMAGE_BYTES ||
-			filter->nentries > cuckoo_image_nslots(filter))
+			cuckoo_header_image_bytes(filter) > CUCKOO_MAX_IMAGE_BYTES ||
+			filter->nentries > cuckoo_header_nslots(filter))
 			return CUCKOO_BAD_HEADER;
 	}
 	else
@@ -68,7 +68,7 @@ header_status(const CuckooFilter *filter)
 }
 
 /*
- * cuckoo_image_open_header
+ * cuckoo_header_open
  *		Decode a header alone.
  *
  * header is CUCKOO_HEADER_BYTES bytes; *image_bytes is set to the length of
@@ -76,8 +76,8 @@ header_status(const CuckooFilter *filter)
  * filter has no image then, only a header.
  */
 CuckooStatus
-cuckoo_image_open_header(CuckooFilter *filter, const uint8_t *header,
-						 uint64_t *image_bytes)
+cuckoo_header_open(CuckooFilter *filter, const uint8_t *header,
+				   uint64_t *image_bytes)
 {
 	const int	flags = header[CUCKOO_OFF_FLAGS];
 	CuckooStatus status;
@@ -118,7 +118,7 @@ cuckoo_image_open_header(CuckooFilter *filter, const uint8_t *header,
 	if (filter->is_table)
 		cuckoo_bucket_packing(&filter->packing,
 							  cuckoo_geometry_fp_bits(&filter->geometry));
-	*image_bytes = cuckoo_image_bytes(filter);
+	*image_bytes = cuckoo_header_image_bytes(filter);
 	return CUCKOO_OK;
 }
 
@@ -145,7 +145,7 @@ cuckoo_image_open(CuckooFilter *filter, const uint8_t *image,
 		return CUCKOO_BAD_SIZE;
 	}
 
-	status = cuckoo_image_open_header(filter, image, &expected_bytes);
+	status = cuckoo_header_open(filter, image, &expected_bytes);
 	if (status != CUCKOO_OK)
 		return status;
 	if (expected_bytes != image_bytes)
@@ -179,16 +179,16 @@ cuckoo_image_check(const CuckooFilter *filter, const CuckooHost *host,
 }
 
 /*
- * cuckoo_image_store_header
+ * cuckoo_header_store
  *		Write the decoded header into the image.
  */
 void
-cuckoo_image_store_header(CuckooFilter *filter)
+cuckoo_header_store(CuckooFilter *filter)
 {
 	uint8_t    *const header = filter->image;
 
 	CuckooAssert(header_status(filter) == CUCKOO_OK);
-	CuckooAssert(filter->image_bytes == cuckoo_image_bytes(filter));
+	CuckooAssert(filter->image_bytes == cuckoo_header_image_bytes(filter));
 
 	header[CUCKOO_OFF_FORMAT] = CUCKOO_FORMAT_VERSION;
 	header[CUCKOO_OFF_HASH] = CUCKOO_HASH_VERSION;
@@ -224,7 +224,7 @@ cuckoo_image_assert_check(const CuckooFilter *filter)
 	uint64_t	position;
 
 	CuckooAssert(header_status(filter) == CUCKOO_OK);
-	CuckooAssert(filter->image_bytes == cuckoo_image_bytes(filter));
+	CuckooAssert(filter->image_bytes == cuckoo_header_image_bytes(filter));
 	CuckooAssert(filter->is_doubtful ||
 				 cuckoo_image_check(filter, NULL, &position) == CUCKOO_OK);
 }

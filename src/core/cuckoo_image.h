@@ -32,7 +32,7 @@ typedef struct CuckooHost
  * A filter: its image, and the header of it decoded.
  *
  * The functions that change a filter keep the decoded header up to date and
- * leave that in the image stale; cuckoo_image_store_header() writes it.
+ * leave that in the image stale; cuckoo_header_store() writes it.
  */
 typedef struct CuckooFilter
 {
@@ -62,30 +62,30 @@ typedef struct CuckooFilter
 extern CuckooStatus cuckoo_image_open(CuckooFilter *filter,
 									  const uint8_t *image,
 									  size_t image_bytes);
-extern CuckooStatus cuckoo_image_open_header(CuckooFilter *filter,
-											 const uint8_t *header,
-											 uint64_t *image_bytes);
+extern CuckooStatus cuckoo_header_open(CuckooFilter *filter,
+									   const uint8_t *header,
+									   uint64_t *image_bytes);
 extern CuckooStatus cuckoo_image_check(const CuckooFilter *filter,
 									   const CuckooHost *host,
 									   uint64_t *position);
-extern void cuckoo_image_store_header(CuckooFilter *filter);
+extern void cuckoo_header_store(CuckooFilter *filter);
 
 static inline uint8_t *
-cuckoo_image_body(const CuckooFilter *filter)
+cuckoo_header_body(const CuckooFilter *filter)
 {
 	return filter->image + CUCKOO_HEADER_BYTES;
 }
 
 /* Slots of a table. */
 static inline uint64_t
-cuckoo_image_nslots(const CuckooFilter *filter)
+cuckoo_header_nslots(const CuckooFilter *filter)
 {
 	return cuckoo_geometry_nbuckets(&filter->geometry) * CUCKOO_BUCKET_SLOTS;
 }
 
 /* Bytes of the image that the decoded header describes. */
 static inline uint64_t
-cuckoo_image_bytes(const CuckooFilter *filter)
+cuckoo_header_image_bytes(const CuckooFilter *filter)
 {
 	return CUCKOO_HEADER_BYTES +
 		(filter->is_table ? cuckoo_geometry_table_bytes(&filter->geometry) :

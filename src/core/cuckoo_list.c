@@ -80,7 +80,7 @@ void
 cuckoo_list_insert(CuckooFilter *filter, uint64_t hash)
 {
 	const uint64_t position = lower_bound(filter, hash);
-	uint8_t    *const p = cuckoo_image_body(filter) + 8 * position;
+	uint8_t    *const p = cuckoo_header_body(filter) + 8 * position;
 
 	CuckooAssert(filter->image_bytes + 8 <= filter->image_room);
 
@@ -102,7 +102,7 @@ cuckoo_list_remove(CuckooFilter *filter, uint64_t hash)
 {
 	const uint64_t position = lower_bound(filter, hash);
 	const int	ncopies = count_at(filter, position, hash);
-	uint8_t    *const p = cuckoo_image_body(filter) + 8 * position;
+	uint8_t    *const p = cuckoo_header_body(filter) + 8 * position;
 
 	if (ncopies == 0)
 		return CUCKOO_NOT_FOUND;

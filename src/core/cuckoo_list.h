@@ -21,7 +21,7 @@ extern CuckooStatus cuckoo_list_check(const CuckooFilter *filter,
 static inline uint64_t
 cuckoo_list_get(const CuckooFilter *filter, uint64_t position)
 {
-	return cuckoo_load_le64(cuckoo_image_body(filter) + 8 * position);
+	return cuckoo_load_le64(cuckoo_header_body(filter) + 8 * position);
 }
 
 #endif							/* CUCKOO_LIST_H */

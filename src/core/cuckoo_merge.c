@@ -95,7 +95,7 @@ as_table(const CuckooFilter *filter, const CuckooFilter *header,
 	{
 		source.geometry.prefix_bits = prefix_bits;
 		source.capacity = header->capacity;
-		return cuckoo_set_list_to_table(&source, table, host);
+		return cuckoo_filter_list_to_table(&source, table, host);
 	}
 	if (filter->geometry.prefix_bits == prefix_bits)
 	{
@@ -110,9 +110,9 @@ as_table(const CuckooFilter *filter, const CuckooFilter *header,
 	table->geometry.prefix_bits = prefix_bits;
 	cuckoo_bucket_packing(&table->packing,
 						  cuckoo_geometry_fp_bits(&table->geometry));
-	status = cuckoo_set_allocate(table, 0, host);
+	status = cuckoo_filter_allocate(table, 0, host);
 	if (status == CUCKOO_OK)
-		cuckoo_table_cut(filter, table, host);
+		cuckoo_table_truncate(filter, table, host);
 	return status;
 }
 
@@ -145,7 +145,7 @@ static int
 next_values(const CuckooFilter *table, CuckooWalk *walk, Value *values,
 			const CuckooFilter *probed, const CuckooHost *host)
 {
-	const uint8_t *const body = cuckoo_image_body(probed);
+	const uint8_t *const body = cuckoo_header_body(probed);
 	int			nvalues = 0;
 
 	while (nvalues < MERGE_BATCH && cuckoo_table_walk(table, walk, host))
@@ -196,8 +196,8 @@ add_table(CuckooFilter *filter, const CuckooFilter *other, bool add_copies,
 			for (; nmore > 0; nmore--)
 			{
 				const CuckooStatus status =
-					cuckoo_set_add_address(filter, values[i].address,
-										   nexpected, host);
+					cuckoo_filter_add_address(filter, values[i].address,
+											  nexpected, host);
 
 				if (status == CUCKOO_SATURATED)
 					break;
@@ -252,7 +252,7 @@ merge_lists(CuckooFilter *filter, const CuckooFilter *other,
 	CuckooStatus status;
 
 	list_become(filter, header);
-	status = cuckoo_set_copy(filter, &before, host);
+	status = cuckoo_filter_copy(filter, &before, host);
 	if (status != CUCKOO_OK)
 		return status;
 
@@ -266,11 +266,11 @@ merge_lists(CuckooFilter *filter, const CuckooFilter *other,
 		if (nheld > 0)
 			filter->is_merged = true;
 		for (int i = nheld; i < ncopies && status == CUCKOO_OK; i++)
-			status = cuckoo_set_add(filter, hash, host);
+			status = cuckoo_filter_add(filter, hash, host);
 		if (status == CUCKOO_SATURATED)
 			status = CUCKOO_OK;
 	}
-	cuckoo_set_release(&before, host);
+	cuckoo_filter_release(&before, host);
 	return status;
 }
 
@@ -307,7 +307,7 @@ merge_tables(CuckooFilter *filter, const CuckooFilter *other,
 					  &base_is_own, host);
 	if (status == CUCKOO_OK && other_is_base && !base_is_own)
 	{
-		status = cuckoo_set_copy(other, &base, host);
+		status = cuckoo_filter_copy(other, &base, host);
 		base_is_own = true;
 	}
 	if (status == CUCKOO_OK)
@@ -315,12 +315,12 @@ merge_tables(CuckooFilter *filter, const CuckooFilter *other,
 		become(&base, &result, host);
 		status = add_table(&base, &addend, add_copies, host);
 		if (base_is_own)
-			cuckoo_set_release(filter, host);
+			cuckoo_filter_release(filter, host);
 		*filter = base;
 		cuckoo_image_assert_check(filter);
 	}
 	if (addend_is_own)
-		cuckoo_set_release(&addend, host);
+		cuckoo_filter_release(&addend, host);
 	return status;
 }
 
@@ -335,8 +335,9 @@ merge_tables(CuckooFilter *filter, const CuckooFilter *other,
  *
  * Returns CUCKOO_OK; CUCKOO_SEEDS_DIFFER or CUCKOO_COLUMNS_DIFFER;
  * CUCKOO_TOO_COARSE if one is too large a table for the other one's prefix; or
- * what cuckoo_set_add() returns.  Unlike there, the filter can then hold some
- * of the values only: it is sound, but good for nothing but being thrown away.
+ * what cuckoo_filter_add() returns.  Unlike there, the filter can then hold
+ * some of the values only: it is sound, but good for nothing but being thrown
+ * away.
  */
 CuckooStatus
 cuckoo_merge_into(CuckooFilter *filter, const CuckooFilter *other,
@@ -355,13 +356,13 @@ cuckoo_merge_into(CuckooFilter *filter, const CuckooFilter *other,
 }
 
 /*
- * cuckoo_merge_by_keys
+ * cuckoo_merge_by_hashes
  *		Are these tables whose union can be made by way of keys?
  *
  * They mean the same by an entry, and leave room for a copy's number.
  */
 bool
-cuckoo_merge_by_keys(const CuckooFilter *a, const CuckooFilter *b)
+cuckoo_merge_by_hashes(const CuckooFilter *a, const CuckooFilter *b)
 {
 	return a->is_table && b->is_table &&
 		cuckoo_merge_compatible(a, b) == CUCKOO_OK &&
@@ -404,12 +405,12 @@ address_key(CuckooAddress address, uint32_t ncolumns, int prefix_bits,
 	const uint64_t mixed = (perm << 8 | address.column) * CUCKOO_GOLDEN;
 	const uint64_t fill = mixed >> 1 >> (63 - fill_bits);
 
-	return cuckoo_build_key(cuckoo_address_hash(address, ncolumns, prefix_bits,
-												fill << COPY_BITS | number));
+	return cuckoo_order_hash(cuckoo_address_hash(address, ncolumns, prefix_bits,
+												 fill << COPY_BITS | number));
 }
 
 /*
- * cuckoo_merge_next_keys
+ * cuckoo_merge_next_hashes
  *		Keys of the next values of a walk.
  *
  * An entry stands at either of its two addresses, so its key is made of that
@@ -421,9 +422,9 @@ address_key(CuckooAddress address, uint32_t ncolumns, int prefix_bits,
  * CUCKOO_MAX_COPIES, and 0 only after the last.
  */
 size_t
-cuckoo_merge_next_keys(const CuckooFilter *table, CuckooWalk *walk,
-					   bool add_copies, uint64_t *keys, size_t room,
-					   const CuckooHost *host)
+cuckoo_merge_next_hashes(const CuckooFilter *table, CuckooWalk *walk,
+						 bool add_copies, uint64_t *keys, size_t room,
+						 const CuckooHost *host)
 {
 	size_t		nkeys = 0;
 
@@ -449,15 +450,15 @@ cuckoo_merge_next_keys(const CuckooFilter *table, CuckooWalk *walk,
 }
 
 /*
- * cuckoo_merge_keys
+ * cuckoo_merge_hashes
  *		Add the keys of other tables to a table.
  *
  * They come superblock by superblock, so that what is touched stays in the
  * cache.  Returns what cuckoo_merge_into() returns, likewise.
  */
 CuckooStatus
-cuckoo_merge_keys(CuckooFilter *filter, const CuckooKeySource *source,
-				  uint64_t nkeys, bool add_copies, const CuckooHost *host)
+cuckoo_merge_hashes(CuckooFilter *filter, const CuckooHashSource *source,
+					uint64_t nkeys, bool add_copies, const CuckooHost *host)
 {
 	const uint64_t nexpected = filter->nentries + nkeys;
 	uint64_t	keys[KEY_BATCH];
@@ -469,7 +470,7 @@ cuckoo_merge_keys(CuckooFilter *filter, const CuckooKeySource *source,
 		cuckoo_poll(host);
 		for (size_t i = 0; i < nnext; i++)
 		{
-			const uint64_t hash = cuckoo_build_key_hash(keys[i]);
+			const uint64_t hash = cuckoo_order_hash_back(keys[i]);
 			const CuckooAddress address =
 				cuckoo_table_hash_address(filter, hash);
 			CuckooStatus status;
@@ -485,7 +486,8 @@ cuckoo_merge_keys(CuckooFilter *filter, const CuckooKeySource *source,
 					continue;
 				}
 			}
-			status = cuckoo_set_add_address(filter, address, nexpected, host);
+			status = cuckoo_filter_add_address(filter, address, nexpected,
+											   host);
 			if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
 				return status;
 		}
@@ -509,7 +511,7 @@ intersect_list(const CuckooFilter *list, const CuckooFilter *other,
 	*common = *header;
 	common->is_table = false;
 	common->nentries = 0;
-	status = cuckoo_set_allocate(common, 8 * list->nentries, host);
+	status = cuckoo_filter_allocate(common, 8 * list->nentries, host);
 	if (status != CUCKOO_OK)
 		return status;
 
@@ -517,7 +519,7 @@ intersect_list(const CuckooFilter *list, const CuckooFilter *other,
 	{
 		const uint64_t hash = cuckoo_list_get(list, position);
 		const int	nlist = cuckoo_list_run(list, position);
-		const int	nother = cuckoo_set_count(other, hash);
+		const int	nother = cuckoo_filter_count(other, hash);
 
 		for (int i = 0; i < min_int(min_int(nlist, nother),
 									common->max_copies); i++)
@@ -579,7 +581,7 @@ intersect_tables(const CuckooFilter *table, const CuckooFilter *other,
 	/* what both held fits, whatever the capacity is by now */
 	if (declared.capacity < nentries)
 		declared.capacity = nentries;
-	status = cuckoo_set_new_table(&declared, index_bits, common, host);
+	status = cuckoo_filter_new_table(&declared, index_bits, common, host);
 	if (status != CUCKOO_OK)
 		return status;
 
@@ -593,13 +595,13 @@ intersect_tables(const CuckooFilter *table, const CuckooFilter *other,
 
 			for (; ncommon > 0; ncommon--)
 			{
-				status = cuckoo_set_add_address(common, values[i].address,
-												nentries, host);
+				status = cuckoo_filter_add_address(common, values[i].address,
+												   nentries, host);
 				if (status == CUCKOO_SATURATED)
 					break;
 				if (status != CUCKOO_OK)
 				{
-					cuckoo_set_release(common, host);
+					cuckoo_filter_release(common, host);
 					return status;
 				}
 			}
@@ -625,7 +627,7 @@ as_tables(const CuckooFilter *a, const CuckooFilter *b,
 		return status;
 	status = as_table(b, header, &tables[1], &are_own[1], host);
 	if (status != CUCKOO_OK && are_own[0])
-		cuckoo_set_release(&tables[0], host);
+		cuckoo_filter_release(&tables[0], host);
 	return status;
 }
 
@@ -636,7 +638,7 @@ release_tables(CuckooFilter *tables, const bool *are_own,
 	for (int i = 0; i < 2; i++)
 	{
 		if (are_own[i])
-			cuckoo_set_release(&tables[i], host);
+			cuckoo_filter_release(&tables[i], host);
 	}
 }
 

@@ -35,17 +35,17 @@ extern CuckooStatus cuckoo_merge_overlap(const CuckooFilter *a,
  * those of their union, if equal ones are kept once, or with add_copies up to
  * max_copies times.  If equal ones met, a union without add_copies is merged.
  */
-extern bool cuckoo_merge_by_keys(const CuckooFilter *a,
-								 const CuckooFilter *b);
+extern bool cuckoo_merge_by_hashes(const CuckooFilter *a,
+								   const CuckooFilter *b);
 extern void cuckoo_merge_header(CuckooFilter *filter,
 								const CuckooFilter *other);
-extern size_t cuckoo_merge_next_keys(const CuckooFilter *table,
-									 CuckooWalk *walk, bool add_copies,
-									 uint64_t *keys, size_t room,
-									 const CuckooHost *host);
-extern CuckooStatus cuckoo_merge_keys(CuckooFilter *filter,
-									  const CuckooKeySource *source,
-									  uint64_t nkeys, bool add_copies,
-									  const CuckooHost *host);
+extern size_t cuckoo_merge_next_hashes(const CuckooFilter *table,
+									   CuckooWalk *walk, bool add_copies,
+									   uint64_t *keys, size_t room,
+									   const CuckooHost *host);
+extern CuckooStatus cuckoo_merge_hashes(CuckooFilter *filter,
+										const CuckooHashSource *source,
+										uint64_t nkeys, bool add_copies,
+										const CuckooHost *host);
 
 #endif							/* CUCKOO_MERGE_H */

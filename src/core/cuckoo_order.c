@@ -143,17 +143,17 @@ distribute(const uint64_t *keys, uint64_t *sorted, size_t nkeys,
 }
 
 /*
- * cuckoo_keys_sort
+ * cuckoo_order_sort
  *		Sort keys into another array.
  *
  * What is in keys is lost.  With are_of_one_part all have the same
- * cuckoo_key_part(), so that it is no use to tell them apart by that.
+ * cuckoo_order_part(), so that it is no use to tell them apart by that.
  */
 void
-cuckoo_keys_sort(uint64_t *keys, uint64_t *sorted, size_t nkeys,
-				 bool are_of_one_part)
+cuckoo_order_sort(uint64_t *keys, uint64_t *sorted, size_t nkeys,
+				  bool are_of_one_part)
 {
-	const int	first_bit = are_of_one_part ? CUCKOO_KEY_PART_BITS : 0;
+	const int	first_bit = are_of_one_part ? CUCKOO_ORDER_PART_BITS : 0;
 
 	if (nkeys <= MAX_INSERTION_KEYS)
 	{
@@ -191,7 +191,7 @@ tail_put(Tail *tail, uint64_t key)
 }
 
 /*
- * cuckoo_keys_merge
+ * cuckoo_order_merge
  *		Merge sorted keys into an array of sorted keys.
  *
  * keys has room for nkeys + nmore.  Of equal ones at most max_equal are kept,
@@ -202,8 +202,8 @@ tail_put(Tail *tail, uint64_t key)
  * that would go either way.
  */
 size_t
-cuckoo_keys_merge(uint64_t *keys, size_t nkeys,
-				  const uint64_t *more, size_t nmore, int max_equal)
+cuckoo_order_merge(uint64_t *keys, size_t nkeys,
+				   const uint64_t *more, size_t nmore, int max_equal)
 {
 	const size_t end = nkeys + nmore;
 	Tail		tail = {keys, end, 0, 0, max_equal};

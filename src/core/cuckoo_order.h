@@ -5,26 +5,26 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef CUCKOO_KEYS_H
-#define CUCKOO_KEYS_H
+#ifndef CUCKOO_ORDER_H
+#define CUCKOO_ORDER_H
 
 #include "cuckoo_bytes.h"
 
 /* Keys fall into so many parts by their first bits. */
-#define CUCKOO_KEY_PART_BITS	8
-#define CUCKOO_KEY_PARTS		(1 << CUCKOO_KEY_PART_BITS)
+#define CUCKOO_ORDER_PART_BITS	8
+#define CUCKOO_ORDER_PARTS		(1 << CUCKOO_ORDER_PART_BITS)
 
-/* The part of a key, 0 to CUCKOO_KEY_PARTS - 1: ascending, as the keys are. */
+/* The part of a key, 0 to CUCKOO_ORDER_PARTS - 1: ascending, as the keys are. */
 static inline int
-cuckoo_key_part(uint64_t key)
+cuckoo_order_part(uint64_t key)
 {
-	return (int) (key >> (64 - CUCKOO_KEY_PART_BITS));
+	return (int) (key >> (64 - CUCKOO_ORDER_PART_BITS));
 }
 
-extern void cuckoo_keys_sort(uint64_t *keys, uint64_t *sorted, size_t nkeys,
-							 bool are_of_one_part);
-extern size_t cuckoo_keys_merge(uint64_t *keys, size_t nkeys,
-								const uint64_t *more, size_t nmore,
-								int max_equal);
+extern void cuckoo_order_sort(uint64_t *keys, uint64_t *sorted, size_t nkeys,
+							  bool are_of_one_part);
+extern size_t cuckoo_order_merge(uint64_t *keys, size_t nkeys,
+								 const uint64_t *more, size_t nmore,
+								 int max_equal);
 
-#endif							/* CUCKOO_KEYS_H */
+#endif							/* CUCKOO_ORDER_H */

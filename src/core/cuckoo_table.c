@@ -118,7 +118,7 @@ static int
 search_free_slot(Search *search, const CuckooFilter *filter,
 				 const CuckooPlace *places)
 {
-	const uint8_t *const table = cuckoo_image_body(filter);
+	const uint8_t *const table = cuckoo_header_body(filter);
 
 	search_start(search, &filter->geometry, places[0].bucket);
 	for (int i = 0; i < 2; i++)
@@ -181,7 +181,7 @@ note_path(CuckooJournal *journal, const Search *search,
 
 		if (journal->nundos == journal->room)
 			return false;
-		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter),
+		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter),
 						   search_bucket(search, node), fps);
 		note_bucket(journal, search_bucket(search, node), fps);
 	}
@@ -200,7 +200,7 @@ static CuckooStatus
 insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places,
 					 CuckooJournal *journal)
 {
-	uint8_t    *const table = cuckoo_image_body(filter);
+	uint8_t    *const table = cuckoo_header_body(filter);
 	const CuckooPacking *const packing = &filter->packing;
 	Search		search;
 	int			node;
@@ -263,7 +263,7 @@ contains_probes(const CuckooFilter *filter, const uint64_t *hashes,
 				size_t nhashes, bool *results)
 {
 	const CuckooPacking *const packing = &filter->packing;
-	const uint8_t *const table = cuckoo_image_body(filter);
+	const uint8_t *const table = cuckoo_header_body(filter);
 	CuckooPlace places[BATCH_PROBES][2];
 	CuckooCandidates candidates[BATCH_PROBES];
 	size_t		others[BATCH_PROBES];
@@ -331,7 +331,7 @@ places_count(const CuckooFilter *filter, const CuckooPlace *places)
 
 	for (int i = 0; i < 2; i++)
 	{
-		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter),
+		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter),
 						   places[i].bucket, fps);
 		ncopies += cuckoo_fps_count(fps, places[i].fp);
 	}
@@ -360,7 +360,7 @@ cuckoo_table_count(const CuckooFilter *filter, CuckooAddress address)
 static inline void
 count_added(CuckooFilter *filter)
 {
-	if (cuckoo_likely(filter->nentries < cuckoo_image_nslots(filter)))
+	if (cuckoo_likely(filter->nentries < cuckoo_header_nslots(filter)))
 		filter->nentries++;
 }
 
@@ -382,7 +382,7 @@ count_removed(CuckooFilter *filter)
 static inline CuckooStatus
 add(CuckooFilter *filter, CuckooAddress address, CuckooJournal *journal)
 {
-	uint8_t    *const table = cuckoo_image_body(filter);
+	uint8_t    *const table = cuckoo_header_body(filter);
 	CuckooPlace places[2];
 	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 	CuckooStatus status;
@@ -430,14 +430,14 @@ cuckoo_table_add(CuckooFilter *filter, CuckooAddress address)
 }
 
 /*
- * cuckoo_table_add_noted
+ * cuckoo_table_add_logged
  *		The same, with what it overwrites noted in a journal.
  *
  * CUCKOO_NO_ROOM is also the answer where the journal has none.
  */
 CuckooStatus
-cuckoo_table_add_noted(CuckooFilter *filter, CuckooAddress address,
-					   CuckooJournal *journal)
+cuckoo_table_add_logged(CuckooFilter *filter, CuckooAddress address,
+						CuckooJournal *journal)
 {
 	return add(filter, address, journal);
 }
@@ -452,7 +452,7 @@ void
 cuckoo_table_undo(CuckooFilter *filter, const CuckooJournal *journal)
 {
 	for (size_t i = journal->nundos; i > 0; i--)
-		cuckoo_bucket_write(&filter->packing, cuckoo_image_body(filter),
+		cuckoo_bucket_write(&filter->packing, cuckoo_header_body(filter),
 							journal->undos[i - 1].bucket,
 							journal->undos[i - 1].fps);
 }
@@ -471,7 +471,7 @@ cuckoo_table_undo(CuckooFilter *filter, const CuckooJournal *journal)
 CuckooStatus
 cuckoo_table_remove(CuckooFilter *filter, CuckooAddress address)
 {
-	uint8_t    *const table = cuckoo_image_body(filter);
+	uint8_t    *const table = cuckoo_header_body(filter);
 	CuckooPlace places[2];
 	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 	const int	ncopies = cuckoo_table_count(filter, address);
@@ -509,8 +509,8 @@ cuckoo_table_double(const CuckooFilter *filter, CuckooFilter *doubled,
 					const CuckooHost *host)
 {
 	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&filter->geometry);
-	const uint8_t *const table = cuckoo_image_body(filter);
-	uint8_t    *const doubled_table = cuckoo_image_body(doubled);
+	const uint8_t *const table = cuckoo_header_body(filter);
+	uint8_t    *const doubled_table = cuckoo_header_body(doubled);
 	const int	child_fp_bits = filter->packing.fp_bits - 1;
 
 	CuckooAssert(doubled->packing.fp_bits == child_fp_bits);
@@ -554,7 +554,7 @@ cuckoo_table_double(const CuckooFilter *filter, CuckooFilter *doubled,
 }
 
 /*
- * cuckoo_table_cut
+ * cuckoo_table_truncate
  *		Cut every fingerprint to fewer prefix bits.
  *
  * coarser has the header of filter but fewer prefix bits, and an image of the
@@ -563,12 +563,12 @@ cuckoo_table_double(const CuckooFilter *filter, CuckooFilter *doubled,
  * more than max_copies are dropped, which is what adding both would have done.
  */
 void
-cuckoo_table_cut(const CuckooFilter *filter, CuckooFilter *coarser,
-				 const CuckooHost *host)
+cuckoo_table_truncate(const CuckooFilter *filter, CuckooFilter *coarser,
+					  const CuckooHost *host)
 {
 	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&filter->geometry);
-	const uint8_t *const table = cuckoo_image_body(filter);
-	uint8_t    *const coarser_table = cuckoo_image_body(coarser);
+	const uint8_t *const table = cuckoo_header_body(filter);
+	uint8_t    *const coarser_table = cuckoo_header_body(coarser);
 	const int	ncut = filter->geometry.prefix_bits -
 		coarser->geometry.prefix_bits;
 
@@ -612,7 +612,7 @@ static inline int
 bucket_count(const CuckooFilter *filter, CuckooPlace place)
 {
 	const CuckooPacking *const packing = &filter->packing;
-	const uint8_t *const table = cuckoo_image_body(filter);
+	const uint8_t *const table = cuckoo_header_body(filter);
 	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
 	/* most often none, which the remainders tell */
@@ -698,7 +698,7 @@ cuckoo_table_walk(const CuckooFilter *filter, CuckooWalk *walk,
 			return false;
 		if (walk->next_bucket % POLL_BUCKETS == 0)
 			cuckoo_poll(host);
-		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter),
+		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter),
 						   walk->next_bucket, walk->fps);
 		walk->start = bucket_start(filter, walk->next_bucket);
 		walk->next_bucket++;
@@ -725,7 +725,7 @@ cuckoo_table_estimate_values(const CuckooFilter *filter)
 	{
 		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
-		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter),
+		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter),
 						   bucket, fps);
 		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
 		{
@@ -767,7 +767,7 @@ cuckoo_table_block_load(const CuckooFilter *filter, CuckooAddress address,
 	{
 		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
-		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter),
+		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter),
 						   first_bucket + i, fps);
 		*nused += (uint64_t) (CUCKOO_BUCKET_SLOTS - cuckoo_fps_count(fps, 0));
 	}
@@ -801,7 +801,7 @@ cuckoo_table_copies_above(const CuckooFilter *filter, int nallowed,
 static void
 drop_copies_of(CuckooFilter *filter, MetValue *met, uint64_t *fps, int ncopies)
 {
-	uint8_t    *const table = cuckoo_image_body(filter);
+	uint8_t    *const table = cuckoo_header_body(filter);
 	uint64_t	other_fps[CUCKOO_BUCKET_SLOTS];
 
 	cuckoo_bucket_read(&filter->packing, table, met->other.bucket, other_fps);
@@ -840,7 +840,7 @@ cuckoo_table_drop_copies(CuckooFilter *filter, const CuckooHost *host)
 
 		if (bucket % POLL_BUCKETS == 0)
 			cuckoo_poll(host);
-		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter), bucket,
+		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter), bucket,
 						   fps);
 		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
 		{
@@ -871,7 +871,7 @@ cuckoo_table_check(const CuckooFilter *filter, const CuckooHost *host,
 				   uint64_t *position)
 {
 	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&filter->geometry);
-	const uint8_t *const table = cuckoo_image_body(filter);
+	const uint8_t *const table = cuckoo_header_body(filter);
 	const uint64_t table_bits =
 		nbuckets * (uint64_t) filter->packing.bucket_bits;
 	uint64_t	nentries = 0;

@@ -132,7 +132,7 @@ cuckoo_table_contains(const CuckooFilter *filter, uint64_t hash)
 
 	cuckoo_table_places(&filter->geometry,
 						cuckoo_table_hash_address(filter, hash), places);
-	return cuckoo_places_contain(&filter->packing, cuckoo_image_body(filter),
+	return cuckoo_places_contain(&filter->packing, cuckoo_header_body(filter),
 								 places);
 }
 
@@ -185,9 +185,9 @@ extern int	cuckoo_table_count(const CuckooFilter *filter,
 							   CuckooAddress address);
 extern CuckooStatus cuckoo_table_add(CuckooFilter *filter,
 									 CuckooAddress address);
-extern CuckooStatus cuckoo_table_add_noted(CuckooFilter *filter,
-										   CuckooAddress address,
-										   CuckooJournal *journal);
+extern CuckooStatus cuckoo_table_add_logged(CuckooFilter *filter,
+											CuckooAddress address,
+											CuckooJournal *journal);
 extern void cuckoo_table_undo(CuckooFilter *filter,
 							  const CuckooJournal *journal);
 extern CuckooStatus cuckoo_table_remove(CuckooFilter *filter,
@@ -195,8 +195,9 @@ extern CuckooStatus cuckoo_table_remove(CuckooFilter *filter,
 extern void cuckoo_table_double(const CuckooFilter *filter,
 								CuckooFilter *doubled,
 								const CuckooHost *host);
-extern void cuckoo_table_cut(const CuckooFilter *filter, CuckooFilter *coarser,
-							 const CuckooHost *host);
+extern void cuckoo_table_truncate(const CuckooFilter *filter,
+								  CuckooFilter *coarser,
+								  const CuckooHost *host);
 extern void cuckoo_table_block_load(const CuckooFilter *filter,
 									CuckooAddress address, uint64_t *nused,
 									uint64_t *nslots);

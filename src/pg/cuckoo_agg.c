@@ -42,7 +42,7 @@ typedef struct CuckooAggState
 
 	CuckooFamily family;		/* of the values so far */
 	bool		is_watched;		/* the files of the collector will be closed */
-	CuckooKey  *key;			/* if no call site has one for us */
+	CuckooHasher *key;			/* if no call site has one for us */
 	CuckooCollector collector;
 } CuckooAggState;
 
@@ -78,8 +78,8 @@ read_parameters(CuckooAggState *state, int narguments,
 		DatumGetInt32(arguments[2].value);
 	state->seed = state->isnull[3] ? CUCKOO_DEFAULT_SEED :
 		DatumGetInt64(arguments[3].value);
-	cuckoo_parameters(&checked, state->capacity, state->fpr,
-					  state->max_copies, state->seed);
+	cuckoo_parameters_check(&checked, state->capacity, state->fpr,
+							state->max_copies, state->seed);
 }
 
 /*
@@ -193,7 +193,7 @@ transition(FunctionCallInfo fcinfo, bool is_bag)
 	const NullableDatum *const arguments = fcinfo->args + 2;
 	MemoryContext context;
 	CuckooAggState *state;
-	CuckooKey  *key;
+	CuckooHasher *key;
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		elog(ERROR, "aggregate function called in non-aggregate context");
@@ -221,7 +221,7 @@ transition(FunctionCallInfo fcinfo, bool is_bag)
 	if (likely(fcinfo->flinfo->fn_expr != NULL))
 	{
 		if (unlikely(fcinfo->flinfo->fn_extra == NULL))
-			fcinfo->flinfo->fn_extra = cuckoo_key_for_argument(fcinfo, 1);
+			fcinfo->flinfo->fn_extra = cuckoo_hasher_for_argument(fcinfo, 1);
 		key = fcinfo->flinfo->fn_extra;
 	}
 	else
@@ -231,15 +231,15 @@ transition(FunctionCallInfo fcinfo, bool is_bag)
 			Oid			type;
 			Oid			collation;
 
-			cuckoo_argument_type(fcinfo, 1, &type, &collation);
-			state->key = cuckoo_key_for_type(type, collation, context);
+			cuckoo_hasher_argument_type(fcinfo, 1, &type, &collation);
+			state->key = cuckoo_hasher_for_type(type, collation, context);
 		}
 		key = state->key;
 	}
-	state->family = cuckoo_key_family(key);
+	state->family = cuckoo_hasher_family(key);
 	cuckoo_collector_add(&state->collector,
-						 cuckoo_key_hash(key, PG_GETARG_DATUM(1),
-										 (uint64) state->seed));
+						 cuckoo_hash_value(key, PG_GETARG_DATUM(1),
+										   (uint64) state->seed));
 	watch_files(fcinfo, state);
 	PG_RETURN_POINTER(state);
 }
@@ -320,7 +320,7 @@ cf_agg_serialize(PG_FUNCTION_ARGS)
 	CuckooAggState *const state = (CuckooAggState *) PG_GETARG_POINTER(0);
 	const uint64 nkeys = cuckoo_collector_count(&state->collector);
 	CuckooCollectorReader reader;
-	CuckooKeySource source;
+	CuckooHashSource source;
 	StringInfoData buffer;
 	uint64		keys[1024];
 	size_t		nnext;
@@ -526,7 +526,7 @@ cf_agg_final(PG_FUNCTION_ARGS)
 	CuckooAggState *state = &empty;
 	CuckooParameters parameters;
 	CuckooCollectorReader reader;
-	CuckooKeySource source;
+	CuckooHashSource source;
 	CuckooFilter filter;
 	CuckooStatus status;
 	uint64		nkeys;
@@ -540,15 +540,15 @@ cf_agg_final(PG_FUNCTION_ARGS)
 		state = (CuckooAggState *) PG_GETARG_POINTER(0);
 
 	nkeys = cuckoo_collector_count(&state->collector);
-	cuckoo_parameters(&parameters,
-					  state->isnull[0] ? (float8) Max(nkeys, 1) :
-					  state->capacity,
-					  state->fpr, state->max_copies, state->seed);
+	cuckoo_parameters_check(&parameters,
+							state->isnull[0] ? (float8) Max(nkeys, 1) :
+							state->capacity,
+							state->fpr, state->max_copies, state->seed);
 	source = cuckoo_collector_source(&reader, &state->collector);
 	status = cuckoo_build(&filter, &parameters, &source, nkeys,
 						  &cuckoo_host);
 	if (status != CUCKOO_OK)
-		cuckoo_build_error(status, nkeys, parameters.capacity);
+		cuckoo_error_build(status, nkeys, parameters.capacity);
 	filter.family = state->family;
 	PG_RETURN_CUCKOOFILTER_P(&filter);
 }

@@ -194,7 +194,8 @@ cuckoo_cache_enter(const struct varatt_external *pointer,
 bool
 cuckoo_cache_would_keep(const CuckooCached *cached)
 {
-	return ENTRY_BYTES + cuckoo_image_bytes(&cached->filter) <= cache_limit();
+	return ENTRY_BYTES + cuckoo_header_image_bytes(&cached->filter) <=
+		cache_limit();
 }
 
 /*

@@ -54,13 +54,13 @@ static inline CuckooRun *
 run_of(CuckooCollector *collector, uint64 key)
 {
 	return collector->parts == NULL ? &collector->whole :
-		&collector->parts->runs[cuckoo_key_part(key)];
+		&collector->parts->runs[cuckoo_order_part(key)];
 }
 
 static inline int
 count_runs(const CuckooCollector *collector)
 {
-	return collector->parts == NULL ? 1 : CUCKOO_KEY_PARTS;
+	return collector->parts == NULL ? 1 : CUCKOO_ORDER_PARTS;
 }
 
 static inline CuckooRun *
@@ -129,10 +129,10 @@ sort_run(CuckooCollector *collector, CuckooRun *run)
 		return;
 	if (nmore > STACK_KEYS)
 		sorted = get_scratch(collector, nmore);
-	cuckoo_keys_sort(run->keys + run->nsorted, sorted, nmore,
-					 collector->parts != NULL);
-	run->nkeys = cuckoo_keys_merge(run->keys, run->nsorted, sorted, nmore,
-								   collector->max_equal);
+	cuckoo_order_sort(run->keys + run->nsorted, sorted, nmore,
+					  collector->parts != NULL);
+	run->nkeys = cuckoo_order_merge(run->keys, run->nsorted, sorted, nmore,
+									collector->max_equal);
 	run->nsorted = run->nkeys;
 	if (collector->parts == NULL && sorted != on_stack)
 		pfree(sorted);
@@ -225,12 +225,12 @@ make_parts(CuckooCollector *collector)
 		MemoryContextAllocZero(collector->context,
 							   sizeof(CuckooParts));
 	collector->room = 0;
-	for (int part = 0; part < CUCKOO_KEY_PARTS; part++)
+	for (int part = 0; part < CUCKOO_ORDER_PARTS; part++)
 	{
 		CuckooRun  *const run = &collector->parts->runs[part];
 		size_t		end = begin;
 
-		while (end < whole.nkeys && cuckoo_key_part(whole.keys[end]) == part)
+		while (end < whole.nkeys && cuckoo_order_part(whole.keys[end]) == part)
 			end++;
 		run->nkeys = end - begin;
 		run->nsorted = run->nkeys;
@@ -293,16 +293,16 @@ void
 cuckoo_collector_add(CuckooCollector *collector, uint64 hash)
 {
 	Assert(!collector->is_sorted);
-	add_key(collector, cuckoo_build_key(hash));
+	add_key(collector, cuckoo_order_hash(hash));
 }
 
 /*
- * cuckoo_collector_add_keys
+ * cuckoo_collector_add_hashes
  *		Add keys, in any order.
  */
 void
-cuckoo_collector_add_keys(CuckooCollector *collector, const uint64 *keys,
-						  size_t nkeys)
+cuckoo_collector_add_hashes(CuckooCollector *collector, const uint64 *keys,
+							size_t nkeys)
 {
 	Assert(!collector->is_sorted);
 	for (size_t i = 0; i < nkeys; i++)
@@ -320,12 +320,12 @@ add_sorted(CuckooCollector *collector, CuckooRun *run,
 	sort_run(collector, run);
 	if (fit_run(collector, run, run->nkeys + nkeys))
 	{
-		run->nkeys = cuckoo_keys_merge(run->keys, run->nkeys, keys, nkeys,
-									   collector->max_equal);
+		run->nkeys = cuckoo_order_merge(run->keys, run->nkeys, keys, nkeys,
+										collector->max_equal);
 		run->nsorted = run->nkeys;
 	}
 	else
-		cuckoo_collector_add_keys(collector, keys, nkeys);
+		cuckoo_collector_add_hashes(collector, keys, nkeys);
 }
 
 /*
@@ -336,7 +336,7 @@ static void
 add_spilled(CuckooCollector *collector, CuckooCollector *from)
 {
 	CuckooCollectorReader reader;
-	const CuckooKeySource source = cuckoo_collector_source(&reader, from);
+	const CuckooHashSource source = cuckoo_collector_source(&reader, from);
 	uint64		keys[1024];
 	size_t		nkeys;
 
@@ -344,7 +344,7 @@ add_spilled(CuckooCollector *collector, CuckooCollector *from)
 	while ((nkeys = source.next(source.context, keys, lengthof(keys))) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		cuckoo_collector_add_keys(collector, keys, nkeys);
+		cuckoo_collector_add_hashes(collector, keys, nkeys);
 	}
 }
 
@@ -527,11 +527,11 @@ reader_next(void *context, uint64 *keys, size_t room)
  *
  * reader is the caller's memory for as long as the source is used.
  */
-CuckooKeySource
+CuckooHashSource
 cuckoo_collector_source(CuckooCollectorReader *reader,
 						CuckooCollector *collector)
 {
-	const CuckooKeySource source = {reader_rewind, reader_next, reader};
+	const CuckooHashSource source = {reader_rewind, reader_next, reader};
 
 	if (collector->sort != NULL)
 		finish_sort(collector);
@@ -555,7 +555,7 @@ uint64
 cuckoo_collector_count(CuckooCollector *collector)
 {
 	CuckooCollectorReader reader;
-	const CuckooKeySource source = cuckoo_collector_source(&reader, collector);
+	const CuckooHashSource source = cuckoo_collector_source(&reader, collector);
 	uint64		keys[1024];
 	uint64		count = 0;
 	size_t		nkeys;

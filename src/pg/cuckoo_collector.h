@@ -7,8 +7,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef CUCKOO_COLLECT_H
-#define CUCKOO_COLLECT_H
+#ifndef CUCKOO_COLLECTOR_H
+#define CUCKOO_COLLECTOR_H
 
 #include "utils/tuplesort.h"
 
@@ -32,7 +32,7 @@ typedef struct CuckooRun
  */
 typedef struct CuckooParts
 {
-	CuckooRun	runs[CUCKOO_KEY_PARTS];
+	CuckooRun	runs[CUCKOO_ORDER_PARTS];
 	uint64	   *scratch;		/* to sort a run in, or NULL */
 	size_t		scratch_room;	/* for so many keys */
 } CuckooParts;
@@ -40,10 +40,10 @@ typedef struct CuckooParts
 /*
  * A set, or if max_equal is above 1 a multiset, of 64-bit keys.
  *
- * Keys are hashes turned by cuckoo_build_key(), and so are spread evenly.
+ * Keys are hashes turned by cuckoo_order_hash(), and so are spread evenly.
  * They are appended to a run, which is sorted when it is full: then it loses
  * what is there too often, and grows if that is not enough.  Many keys make
- * one run for each cuckoo_key_part(), of which one at a time fits the cache.
+ * one run for each cuckoo_order_part(), of which one at a time fits the cache.
  *
  * There can be one collector for each of very many groups, so that it is kept
  * small.  Memory follows the number of different keys.  Once that exceeds
@@ -70,8 +70,8 @@ extern void cuckoo_collector_init(CuckooCollector *collector,
 extern bool cuckoo_collector_load(CuckooCollector *collector,
 								  const void *keys, uint64 nkeys);
 extern void cuckoo_collector_add(CuckooCollector *collector, uint64 hash);
-extern void cuckoo_collector_add_keys(CuckooCollector *collector,
-									  const uint64 *keys, size_t nkeys);
+extern void cuckoo_collector_add_hashes(CuckooCollector *collector,
+										const uint64 *keys, size_t nkeys);
 extern void cuckoo_collector_add_from(CuckooCollector *collector,
 									  CuckooCollector *from);
 extern uint64 cuckoo_collector_count(CuckooCollector *collector);
@@ -97,7 +97,7 @@ typedef struct CuckooCollectorReader
 	int			nequal;			/* and how often */
 } CuckooCollectorReader;
 
-extern CuckooKeySource cuckoo_collector_source(CuckooCollectorReader *reader,
-											   CuckooCollector *collector);
+extern CuckooHashSource cuckoo_collector_source(CuckooCollectorReader *reader,
+												CuckooCollector *collector);
 
-#endif							/* CUCKOO_COLLECT_H */
+#endif							/* CUCKOO_COLLECTOR_H */

@@ -12,7 +12,7 @@
 #include "cuckoo_pg.h"
 
 /*
- * cuckoo_image_error
+ * cuckoo_error_image
  *		Say why these bytes are no filter.
  *
  * A version or a bit that a later release may have is an error of its own;
@@ -20,7 +20,7 @@
  * escontext asks for soft errors.
  */
 void
-cuckoo_image_error(CuckooStatus status, const uint8 *image, int sqlerrcode,
+cuckoo_error_image(CuckooStatus status, const uint8 *image, int sqlerrcode,
 				   const char *message, struct Node *escontext)
 {
 	switch (status)
@@ -62,25 +62,25 @@ cuckoo_image_error(CuckooStatus status, const uint8 *image, int sqlerrcode,
 }
 
 /*
- * cuckoo_add_error
+ * cuckoo_error_add
  *		Say why a value could not be added.
  */
 void
-cuckoo_add_error(CuckooStatus status, const CuckooFilter *filter)
+cuckoo_error_add(CuckooStatus status, const CuckooFilter *filter)
 {
 	uint64		largest;
 
 	switch (status)
 	{
 		case CUCKOO_FULL:
-			largest = cuckoo_set_max_resize(filter);
+			largest = cuckoo_filter_max_resize(filter);
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("cuckoo filter is full"),
 					 errdetail("It holds %llu entries of a capacity of %llu, at a load factor of %.3f.",
 							   (unsigned long long) filter->nentries,
 							   (unsigned long long) filter->capacity,
-							   cuckoo_set_load_factor(filter)),
+							   cuckoo_filter_load_factor(filter)),
 					 !filter->is_table ?
 					 errhint("Declare a larger capacity with cf_resize().") :
 					 filter->nentries < filter->capacity ?
@@ -98,7 +98,7 @@ cuckoo_add_error(CuckooStatus status, const CuckooFilter *filter)
 					 errdetail("It holds %llu entries of a capacity of %llu, at a load factor of %.3f, yet no slot is free where the value could be.",
 							   (unsigned long long) filter->nentries,
 							   (unsigned long long) filter->capacity,
-							   cuckoo_set_load_factor(filter)) :
+							   cuckoo_filter_load_factor(filter)) :
 					 errdetail("It holds %llu entries of a capacity of %llu, as a list since too many of them collide for a table.",
 							   (unsigned long long) filter->nentries,
 							   (unsigned long long) filter->capacity),
@@ -120,11 +120,11 @@ cuckoo_add_error(CuckooStatus status, const CuckooFilter *filter)
 }
 
 /*
- * cuckoo_build_error
+ * cuckoo_error_build
  *		Say why no filter of so many entries could be built.
  */
 void
-cuckoo_build_error(CuckooStatus status, uint64 nentries, uint64 capacity)
+cuckoo_error_build(CuckooStatus status, uint64 nentries, uint64 capacity)
 {
 	switch (status)
 	{
@@ -170,7 +170,7 @@ cuckoo_build_error(CuckooStatus status, uint64 nentries, uint64 capacity)
 static float8
 smallest_fpr(float8 capacity)
 {
-	const uint64 ceiling = cuckoo_capacity_from_float8(capacity);
+	const uint64 ceiling = cuckoo_parameters_capacity(capacity);
 	CuckooGeometry geometry;
 
 	cuckoo_geometry_choose(&geometry, ceiling, CUCKOO_MAX_RATE);
@@ -181,18 +181,18 @@ smallest_fpr(float8 capacity)
 }
 
 /*
- * cuckoo_parameter_error
+ * cuckoo_error_parameters
  *		Say why there is no filter of this capacity and rate.
  */
 void
-cuckoo_parameter_error(CuckooStatus status, float8 capacity, float8 fpr)
+cuckoo_error_parameters(CuckooStatus status, float8 capacity, float8 fpr)
 {
 	switch (status)
 	{
 		case CUCKOO_TOO_LARGE:
 			{
 				const uint64 largest =
-					cuckoo_geometry_max_capacity(cuckoo_rate_from_float8(fpr));
+					cuckoo_geometry_max_capacity(cuckoo_parameters_rate(fpr));
 
 				ereport(ERROR,
 						(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -218,18 +218,18 @@ cuckoo_parameter_error(CuckooStatus status, float8 capacity, float8 fpr)
 }
 
 /*
- * cuckoo_resize_error
+ * cuckoo_error_resize
  *		Say why a filter cannot be declared anew like this.
  *
  * capacity and fpr are those asked for, 0 if not.
  */
 void
-cuckoo_resize_error(CuckooStatus status, const CuckooFilter *filter,
+cuckoo_error_resize(CuckooStatus status, const CuckooFilter *filter,
 					uint64 capacity, float8 fpr)
 {
 	const uint32 ncolumns = filter->geometry.ncolumns;
 	const int	prefix_bits = filter->geometry.prefix_bits;
-	const unsigned long long largest = cuckoo_set_max_resize(filter);
+	const unsigned long long largest = cuckoo_filter_max_resize(filter);
 
 	if (capacity == 0)
 		capacity = filter->capacity;
@@ -286,19 +286,19 @@ cuckoo_resize_error(CuckooStatus status, const CuckooFilter *filter,
 								   CUCKOO_MAX_PREFIX_BITS),
 						 errhint("Give a larger false positive rate, at least %g.",
 								 smallest_fpr((float8) capacity))));
-			cuckoo_parameter_error(status, (float8) capacity, fpr);
+			cuckoo_error_parameters(status, (float8) capacity, fpr);
 			break;
 		default:
-			cuckoo_add_error(status, filter);
+			cuckoo_error_add(status, filter);
 	}
 }
 
 /*
- * cuckoo_family_error
+ * cuckoo_error_family
  *		Say that a filter holds another kind of values than the one given.
  */
 void
-cuckoo_family_error(CuckooFamily held, CuckooFamily given, CuckooUse use)
+cuckoo_error_family(CuckooFamily held, CuckooFamily given, CuckooUse use)
 {
 	const char *const held_name = cuckoo_family_name(held);
 	const char *const given_name = cuckoo_family_name(given);
@@ -328,11 +328,11 @@ cuckoo_family_error(CuckooFamily held, CuckooFamily given, CuckooUse use)
 }
 
 /*
- * cuckoo_require_removable
+ * cuckoo_error_unless_removable
  *		Raise an error unless values can be removed from this filter.
  */
 void
-cuckoo_require_removable(const CuckooFilter *filter)
+cuckoo_error_unless_removable(const CuckooFilter *filter)
 {
 	if (filter->declared_copies == 1)
 		ereport(ERROR,

@@ -91,18 +91,18 @@ ECF_flatten_into(ExpandedObjectHeader *eohptr, void *result,
 	CuckooFilter *const filter = &expanded->filter;
 
 	Assert(allocated_size == VARHDRSZ + filter->image_bytes);
-	cuckoo_image_store_header(filter);
+	cuckoo_header_store(filter);
 	SET_VARSIZE(result, allocated_size);
 	memcpy(VARDATA(result), filter->image, filter->image_bytes);
 }
 
 /*
- * cuckoo_expand
+ * cuckoo_expanded_new
  *		Make an expanded object of a filter, in a context of its own below
  *		parent.
  */
 ExpandedCuckooFilter *
-cuckoo_expand(Datum datum, MemoryContext parent)
+cuckoo_expanded_new(Datum datum, MemoryContext parent)
 {
 	const MemoryContext context =
 		AllocSetContextCreate(parent, "expanded cuckoo filter",
@@ -116,23 +116,23 @@ cuckoo_expand(Datum datum, MemoryContext parent)
 	expanded->pending = NULL;
 	expanded->image_mcxt = NULL;
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
-		(void) cuckoo_set_copy(cuckoo_expanded_filter(datum),
-							   &expanded->filter, &cuckoo_host);
+		(void) cuckoo_filter_copy(cuckoo_expanded_filter(datum),
+								  &expanded->filter, &cuckoo_host);
 	else
-		cuckoo_open_copy(&expanded->filter, datum);
+		cuckoo_datum_open_copy(&expanded->filter, datum);
 	MemoryContextSwitchTo(old);
 	return expanded;
 }
 
 /*
- * cuckoo_expanded_unsettled
+ * cuckoo_expanded_with_pending
  *		The expanded object behind a read-write pointer, or NULL if the datum
  *		is anything else.
  *
  * Its filter lacks what is pending.
  */
 ExpandedCuckooFilter *
-cuckoo_expanded_unsettled(Datum datum)
+cuckoo_expanded_with_pending(Datum datum)
 {
 	ExpandedCuckooFilter *expanded;
 
@@ -150,7 +150,7 @@ cuckoo_expanded_unsettled(Datum datum)
 ExpandedCuckooFilter *
 cuckoo_expanded_for_write(Datum datum)
 {
-	return cuckoo_expanded_unsettled(datum) == NULL ? NULL :
+	return cuckoo_expanded_with_pending(datum) == NULL ? NULL :
 		settled(DatumGetEOHP(datum));
 }
 
@@ -202,7 +202,7 @@ static void
 replace_image(ExpandedCuckooFilter *expanded, const CuckooFilter *copy,
 			  MemoryContext room)
 {
-	cuckoo_set_release(&expanded->filter, &cuckoo_host);
+	cuckoo_filter_release(&expanded->filter, &cuckoo_host);
 	expanded->filter = *copy;
 	keep_image(expanded, room);
 }
@@ -227,12 +227,12 @@ cuckoo_change_begin(CuckooChange *change, FunctionCallInfo fcinfo)
 		 AggCheckCallContext(fcinfo, &parent) ||
 		 get_fn_expr_arg_stable(fcinfo->flinfo, 0) ||
 		 toast_raw_datum_size(datum) >= EXPAND_BYTES))
-		change->expanded = cuckoo_expand(datum, parent);
+		change->expanded = cuckoo_expanded_new(datum, parent);
 	if (change->expanded != NULL)
 		change->filter = &change->expanded->filter;
 	else
 	{
-		cuckoo_open_copy(&change->flat, datum);
+		cuckoo_datum_open_copy(&change->flat, datum);
 		change->filter = &change->flat;
 	}
 }
@@ -253,7 +253,7 @@ cuckoo_change_end(CuckooChange *change, FunctionCallInfo fcinfo, bool changed)
 	if (change->is_copy && change->expanded != NULL)
 		DeleteExpandedObject(EOHPGetRWDatum(&change->expanded->header));
 	else if (change->is_copy)
-		cuckoo_set_release(change->filter, &cuckoo_host);
+		cuckoo_filter_release(change->filter, &cuckoo_host);
 	return PG_GETARG_DATUM(0);
 }
 
@@ -271,12 +271,12 @@ add_each(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
 
 	for (size_t i = 0; i < nhashes; i++)
 	{
-		const CuckooStatus status = cuckoo_set_add(filter, hashes[i], host);
+		const CuckooStatus status = cuckoo_filter_add(filter, hashes[i], host);
 
 		if (status == CUCKOO_OK)
 			changed = true;
 		else if (status != CUCKOO_SATURATED)
-			cuckoo_add_error(status, filter);
+			cuckoo_error_add(status, filter);
 		if (i % POLL_HASHES == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
@@ -301,8 +301,8 @@ add_noting(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
 		nhashes > filter->image_bytes / COPIED_BYTES)
 		return false;
 	undos = palloc(nundos * sizeof(CuckooUndo));
-	status = cuckoo_set_add_all(filter, hashes, nhashes, undos, nundos,
-								changed);
+	status = cuckoo_filter_add_all(filter, hashes, nhashes, undos, nundos,
+								   changed);
 	pfree(undos);
 	return status == CUCKOO_OK;
 }
@@ -339,10 +339,10 @@ cuckoo_change_add(CuckooChange *change, const uint64 *hashes, size_t nhashes)
 	if (nhashes == 1)
 	{
 		const uint8 *const image = filter->image;
-		const CuckooStatus status = cuckoo_set_add(filter, hashes[0], &host);
+		const CuckooStatus status = cuckoo_filter_add(filter, hashes[0], &host);
 
 		if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
-			cuckoo_add_error(status, filter);
+			cuckoo_error_add(status, filter);
 
 		/* a list may have tried to become a table in vain, and stay there */
 		if (filter->image != image)
@@ -356,7 +356,7 @@ cuckoo_change_add(CuckooChange *change, const uint64 *hashes, size_t nhashes)
 		return false;
 	if (add_noting(filter, hashes, nhashes, &changed))
 		return changed;
-	(void) cuckoo_set_copy(filter, &copy, &host);
+	(void) cuckoo_filter_copy(filter, &copy, &host);
 	changed = add_each(&copy, hashes, nhashes, &host);
 	replace_image(expanded, &copy, room);
 	return changed;
@@ -374,7 +374,7 @@ remove_each(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
 
 	for (size_t i = 0; i < nhashes; i++)
 	{
-		if (cuckoo_set_remove(filter, hashes[i]) == CUCKOO_OK)
+		if (cuckoo_filter_remove(filter, hashes[i]) == CUCKOO_OK)
 			changed = true;
 		if (may_stop && i % POLL_HASHES == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -404,33 +404,33 @@ cuckoo_change_remove(CuckooChange *change, const uint64 *hashes,
 
 	host.alloc = room_alloc;
 	host.context = &room;
-	(void) cuckoo_set_copy(change->filter, &copy, &host);
+	(void) cuckoo_filter_copy(change->filter, &copy, &host);
 	changed = remove_each(&copy, hashes, nhashes, true);
 	replace_image(change->expanded, &copy, room);
 	return changed;
 }
 
 /*
- * cuckoo_flat
+ * cuckoo_expanded_flat
  *		The flat form of a filter in whatever form it comes, to be read.
  *
  * That of an expanded object is where it is: it goes when the object changes.
- * To be given to cuckoo_flat_release().
+ * To be given to cuckoo_expanded_flat_release().
  */
 struct varlena *
-cuckoo_flat(Datum datum)
+cuckoo_expanded_flat(Datum datum)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
-		return cuckoo_filter_datum(&settled(DatumGetEOHP(datum))->filter);
+		return cuckoo_datum_of_filter(&settled(DatumGetEOHP(datum))->filter);
 	return DatumGetCuckooFilterP(datum);
 }
 
 /*
- * cuckoo_flat_release
+ * cuckoo_expanded_flat_release
  *		Free the flat form of a filter, if it is a copy.
  */
 void
-cuckoo_flat_release(struct varlena *flat, Datum datum)
+cuckoo_expanded_flat_release(struct varlena *flat, Datum datum)
 {
 	if ((Pointer) flat != DatumGetPointer(datum) &&
 		!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))

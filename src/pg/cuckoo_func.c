@@ -49,20 +49,20 @@ PG_FUNCTION_INFO_V1(cf_check);
  * value_key
  *		The key of a call site's value argument, made at its first call.
  */
-static inline CuckooKey *
+static inline CuckooHasher *
 value_key(FunctionCallInfo fcinfo, int argno)
 {
 	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
-		fcinfo->flinfo->fn_extra = cuckoo_key_for_argument(fcinfo, argno);
+		fcinfo->flinfo->fn_extra = cuckoo_hasher_for_argument(fcinfo, argno);
 	return fcinfo->flinfo->fn_extra;
 }
 
 /* Likewise of the elements of an array argument. */
-static inline CuckooKey *
+static inline CuckooHasher *
 element_key(FunctionCallInfo fcinfo, int argno)
 {
 	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
-		fcinfo->flinfo->fn_extra = cuckoo_key_for_elements(fcinfo, argno);
+		fcinfo->flinfo->fn_extra = cuckoo_hasher_for_elements(fcinfo, argno);
 	return fcinfo->flinfo->fn_extra;
 }
 
@@ -70,14 +70,14 @@ element_key(FunctionCallInfo fcinfo, int argno)
  * probe_site
  *		The call site of a probe by value.
  */
-static inline CuckooSite *
+static inline CuckooReader *
 probe_site(FunctionCallInfo fcinfo, int value_argno)
 {
-	CuckooSite *const site = cuckoo_site(fcinfo);
+	CuckooReader *const site = cuckoo_reader(fcinfo);
 
 	if (unlikely(site->key == NULL))
 	{
-		site->key = cuckoo_key_for_argument(fcinfo, value_argno);
+		site->key = cuckoo_hasher_for_argument(fcinfo, value_argno);
 		site->value_is_stable = get_fn_expr_arg_stable(fcinfo->flinfo,
 													   value_argno);
 	}
@@ -94,16 +94,16 @@ probe_site(FunctionCallInfo fcinfo, int value_argno)
  * same pointer.
  */
 static uint64
-stable_value_hash(CuckooSite *site, Datum value, uint64 seed)
+stable_value_hash(CuckooReader *site, Datum value, uint64 seed)
 {
 	MemoryContext caller;
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
 
-	cuckoo_key_storage(site->key, &typlen, &typbyval, &typalign);
+	cuckoo_hasher_storage(site->key, &typlen, &typbyval, &typalign);
 	if (typlen == -1 && VARATT_IS_EXTERNAL(DatumGetPointer(value)))
-		return cuckoo_key_hash(site->key, value, seed);
+		return cuckoo_hash_value(site->key, value, seed);
 
 	if (site->has_value && site->value_seed == seed &&
 		datumIsEqual(value, site->value, typbyval, typlen))
@@ -112,7 +112,7 @@ stable_value_hash(CuckooSite *site, Datum value, uint64 seed)
 	if (site->has_value && !typbyval)
 		pfree(DatumGetPointer(site->value));
 	site->has_value = false;
-	site->value_hash = cuckoo_key_hash(site->key, value, seed);
+	site->value_hash = cuckoo_hash_value(site->key, value, seed);
 	site->value_seed = seed;
 	caller = MemoryContextSwitchTo(site->mcxt);
 	site->value = datumCopy(value, typbyval, typlen);
@@ -126,11 +126,11 @@ stable_value_hash(CuckooSite *site, Datum value, uint64 seed)
  *		The hash of the value that a filter is probed with.
  */
 static inline uint64
-probe_hash(CuckooSite *site, Datum value, uint64 seed)
+probe_hash(CuckooReader *site, Datum value, uint64 seed)
 {
 	if (unlikely(site->value_is_stable))
 		return stable_value_hash(site, value, seed);
-	return cuckoo_key_hash(site->key, value, seed);
+	return cuckoo_hash_value(site->key, value, seed);
 }
 
 /*
@@ -142,15 +142,15 @@ probe_hash(CuckooSite *site, Datum value, uint64 seed)
  * may hold anything.
  */
 static inline bool
-may_hold(const CuckooFilter *filter, const CuckooKey *key, CuckooUse use)
+may_hold(const CuckooFilter *filter, const CuckooHasher *key, CuckooUse use)
 {
-	const CuckooFamily family = cuckoo_key_family(key);
+	const CuckooFamily family = cuckoo_hasher_family(key);
 
 	if (filter->nentries == 0)
 		return false;
 	if (unlikely(filter->family != family &&
 				 filter->family != CUCKOO_FAMILY_NONE))
-		cuckoo_family_error(filter->family, family, use);
+		cuckoo_error_family(filter->family, family, use);
 	return true;
 }
 
@@ -180,7 +180,7 @@ may_change(FunctionCallInfo fcinfo)
  * *positions is set to the place of each among all elements.
  */
 static int
-element_hashes(Datum array, CuckooKey *key, uint64 seed, uint64 **hashes,
+element_hashes(Datum array, CuckooHasher *key, uint64 seed, uint64 **hashes,
 			   int **positions)
 {
 	AnyArrayType *const elements = DatumGetAnyArrayP(array);
@@ -192,7 +192,7 @@ element_hashes(Datum array, CuckooKey *key, uint64 seed, uint64 **hashes,
 	char		typalign;
 	int			nhashes = 0;
 
-	cuckoo_key_storage(key, &typlen, &typbyval, &typalign);
+	cuckoo_hasher_storage(key, &typlen, &typbyval, &typalign);
 	cuckoo_array_iter_setup(&iterator, elements, typlen, typbyval, typalign);
 
 	*hashes = palloc(Max(nelements, 1) * sizeof(uint64));
@@ -211,7 +211,7 @@ element_hashes(Datum array, CuckooKey *key, uint64 seed, uint64 **hashes,
 			continue;
 		if (positions != NULL)
 			(*positions)[nhashes] = i;
-		(*hashes)[nhashes++] = cuckoo_key_hash(key, element, seed);
+		(*hashes)[nhashes++] = cuckoo_hash_value(key, element, seed);
 	}
 	return nhashes;
 }
@@ -232,7 +232,7 @@ add_hashes(FunctionCallInfo fcinfo, CuckooChange *change, CuckooFamily family,
 	bool		changed;
 
 	if (stamps && filter->family != CUCKOO_FAMILY_NONE)
-		cuckoo_family_error(filter->family, family, CUCKOO_USE_ADD);
+		cuckoo_error_family(filter->family, family, CUCKOO_USE_ADD);
 	changed = cuckoo_change_add(change, hashes, nhashes);
 	if (stamps)
 		filter->family = family;
@@ -255,14 +255,14 @@ cf_new(PG_FUNCTION_ARGS)
 				 errmsg("capacity must not be null"),
 				 errhint("The capacity is how many values the filter will hold one day.")));
 
-	cuckoo_parameters(&parameters, PG_GETARG_FLOAT8(0),
-					  PG_ARGISNULL(1) ? CUCKOO_DEFAULT_FPR :
-					  PG_GETARG_FLOAT8(1),
-					  PG_ARGISNULL(2) ? CUCKOO_DEFAULT_MAX_COPIES :
-					  PG_GETARG_INT32(2),
-					  PG_ARGISNULL(3) ? CUCKOO_DEFAULT_SEED :
-					  PG_GETARG_INT64(3));
-	cuckoo_new(&filter, &parameters);
+	cuckoo_parameters_check(&parameters, PG_GETARG_FLOAT8(0),
+							PG_ARGISNULL(1) ? CUCKOO_DEFAULT_FPR :
+							PG_GETARG_FLOAT8(1),
+							PG_ARGISNULL(2) ? CUCKOO_DEFAULT_MAX_COPIES :
+							PG_GETARG_INT32(2),
+							PG_ARGISNULL(3) ? CUCKOO_DEFAULT_SEED :
+							PG_GETARG_INT64(3));
+	cuckoo_parameters_new_filter(&filter, &parameters);
 	PG_RETURN_CUCKOOFILTER_P(&filter);
 }
 
@@ -276,7 +276,7 @@ Datum
 cf_add(PG_FUNCTION_ARGS)
 {
 	CuckooChange change;
-	CuckooKey  *key;
+	CuckooHasher *key;
 	uint64		hash;
 
 	if (!may_change(fcinfo))
@@ -284,8 +284,8 @@ cf_add(PG_FUNCTION_ARGS)
 	cuckoo_change_begin(&change, fcinfo);
 
 	key = value_key(fcinfo, 1);
-	hash = cuckoo_key_hash(key, PG_GETARG_DATUM(1), change.filter->seed);
-	return add_hashes(fcinfo, &change, cuckoo_key_family(key), &hash, 1);
+	hash = cuckoo_hash_value(key, PG_GETARG_DATUM(1), change.filter->seed);
+	return add_hashes(fcinfo, &change, cuckoo_hasher_family(key), &hash, 1);
 }
 
 /*
@@ -298,7 +298,7 @@ Datum
 cf_add_all(PG_FUNCTION_ARGS)
 {
 	CuckooChange change;
-	CuckooKey  *key;
+	CuckooHasher *key;
 	uint64	   *hashes;
 	int			nhashes;
 
@@ -310,7 +310,7 @@ cf_add_all(PG_FUNCTION_ARGS)
 	nhashes = element_hashes(PG_GETARG_DATUM(1), key,
 							 change.filter->seed, &hashes, NULL);
 	return add_hashes(fcinfo, &change,
-					  nhashes > 0 ? cuckoo_key_family(key) :
+					  nhashes > 0 ? cuckoo_hasher_family(key) :
 					  CUCKOO_FAMILY_NONE, hashes, nhashes);
 }
 
@@ -346,7 +346,7 @@ Datum
 cf_remove(PG_FUNCTION_ARGS)
 {
 	CuckooChange change;
-	CuckooKey  *key;
+	CuckooHasher *key;
 	uint64		hash;
 
 	if (!may_change(fcinfo))
@@ -354,10 +354,10 @@ cf_remove(PG_FUNCTION_ARGS)
 	cuckoo_change_begin(&change, fcinfo);
 
 	key = value_key(fcinfo, 1);
-	cuckoo_require_removable(change.filter);
+	cuckoo_error_unless_removable(change.filter);
 	if (!may_hold(change.filter, key, CUCKOO_USE_REMOVE))
 		return cuckoo_change_end(&change, fcinfo, false);
-	hash = cuckoo_key_hash(key, PG_GETARG_DATUM(1), change.filter->seed);
+	hash = cuckoo_hash_value(key, PG_GETARG_DATUM(1), change.filter->seed);
 	return cuckoo_change_end(&change, fcinfo,
 							 cuckoo_change_remove(&change, &hash, 1));
 }
@@ -370,7 +370,7 @@ Datum
 cf_remove_all(PG_FUNCTION_ARGS)
 {
 	CuckooChange change;
-	CuckooKey  *key;
+	CuckooHasher *key;
 	uint64	   *hashes;
 	int			nhashes;
 
@@ -379,7 +379,7 @@ cf_remove_all(PG_FUNCTION_ARGS)
 	cuckoo_change_begin(&change, fcinfo);
 
 	key = element_key(fcinfo, 1);
-	cuckoo_require_removable(change.filter);
+	cuckoo_error_unless_removable(change.filter);
 	nhashes = element_hashes(PG_GETARG_DATUM(1), key,
 							 change.filter->seed, &hashes, NULL);
 	if (nhashes == 0 || !may_hold(change.filter, key, CUCKOO_USE_REMOVE))
@@ -402,7 +402,7 @@ cf_remove_hash(PG_FUNCTION_ARGS)
 		return PG_GETARG_DATUM(0);
 	cuckoo_change_begin(&change, fcinfo);
 
-	cuckoo_require_removable(change.filter);
+	cuckoo_error_unless_removable(change.filter);
 	hash = (uint64) PG_GETARG_INT64(1);
 	return cuckoo_change_end(&change, fcinfo,
 							 cuckoo_change_remove(&change, &hash, 1));
@@ -415,16 +415,16 @@ cf_remove_hash(PG_FUNCTION_ARGS)
 static inline bool
 contains(FunctionCallInfo fcinfo, int filter_argno, int value_argno)
 {
-	CuckooSite *const site = probe_site(fcinfo, value_argno);
+	CuckooReader *const site = probe_site(fcinfo, value_argno);
 	const CuckooFilter *const filter =
-		cuckoo_site_open(site, PG_GETARG_DATUM(filter_argno));
+		cuckoo_reader_open(site, PG_GETARG_DATUM(filter_argno));
 	bool		result;
 
 	result = may_hold(filter, site->key, CUCKOO_USE_PROBE) &&
-		cuckoo_site_contains(site,
-							 probe_hash(site, PG_GETARG_DATUM(value_argno),
-										filter->seed));
-	cuckoo_site_close(site);
+		cuckoo_reader_contains(site,
+							   probe_hash(site, PG_GETARG_DATUM(value_argno),
+										  filter->seed));
+	cuckoo_reader_close(site);
 	return result;
 }
 
@@ -455,12 +455,12 @@ cf_contained(PG_FUNCTION_ARGS)
 Datum
 cf_contains_hash(PG_FUNCTION_ARGS)
 {
-	CuckooSite *const site = cuckoo_site(fcinfo);
+	CuckooReader *const site = cuckoo_reader(fcinfo);
 	bool		result;
 
-	cuckoo_site_open(site, PG_GETARG_DATUM(0));
-	result = cuckoo_site_contains(site, (uint64) PG_GETARG_INT64(1));
-	cuckoo_site_close(site);
+	cuckoo_reader_open(site, PG_GETARG_DATUM(0));
+	result = cuckoo_reader_contains(site, (uint64) PG_GETARG_INT64(1));
+	cuckoo_reader_close(site);
 	PG_RETURN_BOOL(result);
 }
 
@@ -474,22 +474,22 @@ cf_contains_hash(PG_FUNCTION_ARGS)
 static int
 probe_elements(FunctionCallInfo fcinfo, bool **results, int **positions)
 {
-	CuckooSite *const site = cuckoo_site(fcinfo);
+	CuckooReader *const site = cuckoo_reader(fcinfo);
 	const CuckooFilter *filter;
 	uint64	   *hashes;
 	int			nhashes;
 
 	if (unlikely(site->key == NULL))
-		site->key = cuckoo_key_for_elements(fcinfo, 1);
-	filter = cuckoo_site_open(site, PG_GETARG_DATUM(0));
+		site->key = cuckoo_hasher_for_elements(fcinfo, 1);
+	filter = cuckoo_reader_open(site, PG_GETARG_DATUM(0));
 	nhashes = element_hashes(PG_GETARG_DATUM(1), site->key,
 							 filter->seed, &hashes, positions);
 	*results = palloc0(Max(nhashes, 1) * sizeof(bool));
 	if (nhashes > 0 && may_hold(filter, site->key, CUCKOO_USE_PROBE))
-		cuckoo_site_contains_batch(site, hashes, nhashes, *results);
+		cuckoo_reader_contains_batch(site, hashes, nhashes, *results);
 
 	pfree(hashes);
-	cuckoo_site_close(site);
+	cuckoo_reader_close(site);
 	return nhashes;
 }
 
@@ -555,11 +555,11 @@ cf_contains_each(PG_FUNCTION_ARGS)
 Datum
 cf_count(PG_FUNCTION_ARGS)
 {
-	CuckooSite *const site = cuckoo_site(fcinfo);
+	CuckooReader *const site = cuckoo_reader(fcinfo);
 	const int64 nentries = (int64)
-		cuckoo_site_open_header(site, PG_GETARG_DATUM(0))->nentries;
+		cuckoo_reader_open_header(site, PG_GETARG_DATUM(0))->nentries;
 
-	cuckoo_site_close(site);
+	cuckoo_reader_close(site);
 	PG_RETURN_INT64(nentries);
 }
 
@@ -570,16 +570,16 @@ cf_count(PG_FUNCTION_ARGS)
 Datum
 cf_count_value(PG_FUNCTION_ARGS)
 {
-	CuckooSite *const site = probe_site(fcinfo, 1);
+	CuckooReader *const site = probe_site(fcinfo, 1);
 	const CuckooFilter *const filter =
-		cuckoo_site_open(site, PG_GETARG_DATUM(0));
+		cuckoo_reader_open(site, PG_GETARG_DATUM(0));
 	int			ncopies = 0;
 
 	if (may_hold(filter, site->key, CUCKOO_USE_PROBE))
-		ncopies = cuckoo_site_count(site,
-									probe_hash(site, PG_GETARG_DATUM(1),
-											   filter->seed));
-	cuckoo_site_close(site);
+		ncopies = cuckoo_reader_count(site,
+									  probe_hash(site, PG_GETARG_DATUM(1),
+												 filter->seed));
+	cuckoo_reader_close(site);
 	PG_RETURN_INT32(ncopies);
 }
 
@@ -590,9 +590,9 @@ cf_count_value(PG_FUNCTION_ARGS)
 Datum
 cf_hash(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64((int64) cuckoo_key_hash(value_key(fcinfo, 0),
-											PG_GETARG_DATUM(0),
-											(uint64) PG_GETARG_INT64(1)));
+	PG_RETURN_INT64((int64) cuckoo_hash_value(value_key(fcinfo, 0),
+											  PG_GETARG_DATUM(0),
+											  (uint64) PG_GETARG_INT64(1)));
 }
 
 /*
@@ -612,16 +612,16 @@ cf_resize(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	cuckoo_open(&filter, cuckoo_flat(PG_GETARG_DATUM(0)));
+	cuckoo_datum_open(&filter, cuckoo_expanded_flat(PG_GETARG_DATUM(0)));
 	if (!PG_ARGISNULL(1))
-		capacity = cuckoo_capacity_from_float8(PG_GETARG_FLOAT8(1));
+		capacity = cuckoo_parameters_capacity(PG_GETARG_FLOAT8(1));
 	if (!PG_ARGISNULL(2))
-		rate = cuckoo_rate_from_float8(PG_GETARG_FLOAT8(2));
+		rate = cuckoo_parameters_rate(PG_GETARG_FLOAT8(2));
 
-	status = cuckoo_set_resize(&filter, &resized, capacity, rate,
-							   &cuckoo_host);
+	status = cuckoo_filter_resize(&filter, &resized, capacity, rate,
+								  &cuckoo_host);
 	if (status != CUCKOO_OK)
-		cuckoo_resize_error(status, &filter, capacity,
+		cuckoo_error_resize(status, &filter, capacity,
 							PG_ARGISNULL(2) ? 0.0 : PG_GETARG_FLOAT8(2));
 	PG_RETURN_CUCKOOFILTER_P(&resized);
 }
@@ -633,11 +633,11 @@ cf_resize(PG_FUNCTION_ARGS)
 Datum
 cf_fpr(PG_FUNCTION_ARGS)
 {
-	CuckooSite *const site = cuckoo_site(fcinfo);
+	CuckooReader *const site = cuckoo_reader(fcinfo);
 	const float8 fpr =
-		cuckoo_set_fpr(cuckoo_site_open_header(site, PG_GETARG_DATUM(0)));
+		cuckoo_filter_fpr(cuckoo_reader_open_header(site, PG_GETARG_DATUM(0)));
 
-	cuckoo_site_close(site);
+	cuckoo_reader_close(site);
 	PG_RETURN_FLOAT8(fpr);
 }
 
@@ -648,7 +648,7 @@ cf_fpr(PG_FUNCTION_ARGS)
 Datum
 cf_info(PG_FUNCTION_ARGS)
 {
-	CuckooSite *const site = cuckoo_site(fcinfo);
+	CuckooReader *const site = cuckoo_reader(fcinfo);
 	const CuckooFilter *filter;
 	TupleDesc	tupdesc;
 	Datum		values[23];
@@ -657,16 +657,16 @@ cf_info(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	filter = cuckoo_site_open_header(site, PG_GETARG_DATUM(0));
+	filter = cuckoo_reader_open_header(site, PG_GETARG_DATUM(0));
 
 	values[i++] = CStringGetTextDatum(filter->is_table ? "table" : "list");
 	nulls[i] = filter->family == CUCKOO_FAMILY_NONE;
 	values[i++] = CStringGetTextDatum(cuckoo_family_name(filter->family));
 	values[i++] = Int64GetDatum((int64) filter->capacity);
 	values[i++] = Int64GetDatum((int64) filter->nentries);
-	values[i++] = Float8GetDatum(cuckoo_set_load_factor(filter));
-	values[i++] = Float8GetDatum(cuckoo_set_fpr(filter));
-	values[i++] = Float8GetDatum(cuckoo_set_declared_fpr(filter));
+	values[i++] = Float8GetDatum(cuckoo_filter_load_factor(filter));
+	values[i++] = Float8GetDatum(cuckoo_filter_fpr(filter));
+	values[i++] = Float8GetDatum(cuckoo_filter_declared_fpr(filter));
 	values[i++] = Int64GetDatum((int64) (VARHDRSZ + filter->image_bytes));
 	nulls[i] = filter->nentries == 0;
 	values[i++] = Float8GetDatum(filter->nentries == 0 ? 0.0 :
@@ -691,7 +691,7 @@ cf_info(PG_FUNCTION_ARGS)
 	values[i++] = Int32GetDatum(CUCKOO_HASH_VERSION);
 	Assert(i == lengthof(values) && i == tupdesc->natts);
 
-	cuckoo_site_close(site);
+	cuckoo_reader_close(site);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),
 													  values, nulls)));
 }
@@ -700,17 +700,17 @@ cf_info(PG_FUNCTION_ARGS)
  * put_plan
  *		One row of cf_plan().
  *
- * Returns CUCKOO_OK, or what cuckoo_set_new() says of capacity and rate.
+ * Returns CUCKOO_OK, or what cuckoo_filter_new() says of capacity and rate.
  */
 static CuckooStatus
 put_plan(ReturnSetInfo *rsinfo, uint64 capacity, float8 fpr)
 {
 	const CuckooParameters parameters = {
-		capacity, cuckoo_rate_from_float8(fpr), CUCKOO_DEFAULT_MAX_COPIES,
+		capacity, cuckoo_parameters_rate(fpr), CUCKOO_DEFAULT_MAX_COPIES,
 		CUCKOO_DEFAULT_SEED
 	};
 	CuckooFilter filter;
-	CuckooStatus status = cuckoo_set_new(&filter, &parameters, NULL);
+	CuckooStatus status = cuckoo_filter_new(&filter, &parameters, NULL);
 	uint64		bytes;
 	Datum		values[5];
 	bool		nulls[5] = {false};
@@ -718,10 +718,10 @@ put_plan(ReturnSetInfo *rsinfo, uint64 capacity, float8 fpr)
 	if (status != CUCKOO_OK)
 		return status;
 
-	bytes = VARHDRSZ + cuckoo_set_full_bytes(&filter);
+	bytes = VARHDRSZ + cuckoo_filter_full_bytes(&filter);
 	values[0] = Float8GetDatum(fpr);
-	values[1] = Float8GetDatum(cuckoo_set_declared_fpr(&filter));
-	nulls[2] = !cuckoo_set_full_is_table(&filter);
+	values[1] = Float8GetDatum(cuckoo_filter_declared_fpr(&filter));
+	nulls[2] = !cuckoo_filter_full_is_table(&filter);
 	values[2] = Int32GetDatum(cuckoo_geometry_fp_bits(&filter.geometry));
 	values[3] = Float8GetDatum(8.0 * bytes / capacity);
 	values[4] = Int64GetDatum((int64) bytes);
@@ -746,7 +746,7 @@ cf_plan(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
 
-	capacity = cuckoo_capacity_from_float8(PG_GETARG_FLOAT8(0));
+	capacity = cuckoo_parameters_capacity(PG_GETARG_FLOAT8(0));
 	if (!PG_ARGISNULL(1))
 	{
 		const CuckooStatus status =
@@ -754,8 +754,8 @@ cf_plan(PG_FUNCTION_ARGS)
 					 PG_GETARG_FLOAT8(1));
 
 		if (status != CUCKOO_OK)
-			cuckoo_parameter_error(status, PG_GETARG_FLOAT8(0),
-								   PG_GETARG_FLOAT8(1));
+			cuckoo_error_parameters(status, PG_GETARG_FLOAT8(0),
+									PG_GETARG_FLOAT8(1));
 		return (Datum) 0;
 	}
 
@@ -767,8 +767,8 @@ cf_plan(PG_FUNCTION_ARGS)
 
 		/* the coarsest is the smallest */
 		if (status != CUCKOO_OK && i == 0)
-			cuckoo_parameter_error(status, PG_GETARG_FLOAT8(0),
-								   usual_rates[i]);
+			cuckoo_error_parameters(status, PG_GETARG_FLOAT8(0),
+									usual_rates[i]);
 	}
 	return (Datum) 0;
 }
@@ -780,7 +780,7 @@ cf_plan(PG_FUNCTION_ARGS)
 Datum
 cf_check(PG_FUNCTION_ARGS)
 {
-	struct varlena *const datum = cuckoo_flat(PG_GETARG_DATUM(0));
+	struct varlena *const datum = cuckoo_expanded_flat(PG_GETARG_DATUM(0));
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	CuckooFilter filter;
 	CuckooStatus status;

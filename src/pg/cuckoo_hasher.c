@@ -201,7 +201,7 @@ check_range_equality(Oid type, Oid subtype)
 }
 
 /*
- * cuckoo_key_for_type
+ * cuckoo_hasher_for_type
  *		How the values of a type become key bytes.
  *
  * collation is the one that "=" would use; it matters only for text and for
@@ -211,15 +211,15 @@ check_range_equality(Oid type, Oid subtype)
  * Parts are resolved here as well, except for the fields of a record, which
  * are known only when the first record comes.
  */
-CuckooKey *
-cuckoo_key_for_type(Oid type, Oid collation, MemoryContext mcxt)
+CuckooHasher *
+cuckoo_hasher_for_type(Oid type, Oid collation, MemoryContext mcxt)
 {
-	CuckooKey  *key;
+	CuckooHasher *key;
 	Oid			element;
 
 	check_stack_depth();
 
-	key = MemoryContextAllocZero(mcxt, sizeof(CuckooKey));
+	key = MemoryContextAllocZero(mcxt, sizeof(CuckooHasher));
 	key->mcxt = mcxt;
 	key->type = getBaseType(type);
 	get_typlenbyvalalign(key->type,
@@ -248,7 +248,7 @@ cuckoo_key_for_type(Oid type, Oid collation, MemoryContext mcxt)
 	{
 		key->kind = KEY_ARRAY;
 		key->family = CUCKOO_FAMILY_ARRAY;
-		key->element = cuckoo_key_for_type(element, collation, mcxt);
+		key->element = cuckoo_hasher_for_type(element, collation, mcxt);
 		return key;
 	}
 
@@ -281,8 +281,8 @@ cuckoo_key_for_type(Oid type, Oid collation, MemoryContext mcxt)
 			key->kind = KEY_RANGE;
 			key->family = CUCKOO_FAMILY_RANGE;
 			key->element =
-				cuckoo_key_for_type(key->typcache->rngelemtype->type_id,
-									key->typcache->rng_collation, mcxt);
+				cuckoo_hasher_for_type(key->typcache->rngelemtype->type_id,
+									   key->typcache->rng_collation, mcxt);
 			check_range_equality(key->type,
 								 key->typcache->rngelemtype->type_id);
 			return key;
@@ -295,8 +295,9 @@ cuckoo_key_for_type(Oid type, Oid collation, MemoryContext mcxt)
 				elog(ERROR, "type %u is not a multirange type", key->type);
 			key->kind = KEY_MULTIRANGE;
 			key->family = CUCKOO_FAMILY_MULTIRANGE;
-			key->element = cuckoo_key_for_type(key->typcache->rngtype->type_id,
-											   InvalidOid, mcxt);
+			key->element =
+				cuckoo_hasher_for_type(key->typcache->rngtype->type_id,
+									   InvalidOid, mcxt);
 			return key;
 
 		default:
@@ -307,14 +308,14 @@ cuckoo_key_for_type(Oid type, Oid collation, MemoryContext mcxt)
 }
 
 /*
- * cuckoo_key_require_type
+ * cuckoo_hasher_require_type
  *		Refuse a type whose values would be refused.
  */
 void
-cuckoo_key_require_type(Oid type, Oid collation, TupleDesc desc)
+cuckoo_hasher_require_type(Oid type, Oid collation, TupleDesc desc)
 {
-	const CuckooKey *key = cuckoo_key_for_type(type, collation,
-											   CurrentMemoryContext);
+	const CuckooHasher *key = cuckoo_hasher_for_type(type, collation,
+													 CurrentMemoryContext);
 
 	while (key->element != NULL)
 		key = key->element;
@@ -327,16 +328,17 @@ cuckoo_key_require_type(Oid type, Oid collation, TupleDesc desc)
 		const FormData_pg_attribute *att = TupleDescAttr(desc, i);
 
 		if (!att->attisdropped)
-			cuckoo_key_require_type(att->atttypid, att->attcollation, NULL);
+			cuckoo_hasher_require_type(att->atttypid, att->attcollation, NULL);
 	}
 }
 
 /*
- * cuckoo_key_for_estimate
- *		cuckoo_key_for_type(), or NULL, but for the plain built-in types only.
+ * cuckoo_hasher_for_estimate
+ *		cuckoo_hasher_for_type(), or NULL,
+	but for the plain built-in types only.
  */
-CuckooKey *
-cuckoo_key_for_estimate(Oid type, Oid collation, MemoryContext mcxt)
+CuckooHasher *
+cuckoo_hasher_for_estimate(Oid type, Oid collation, MemoryContext mcxt)
 {
 	const Oid	base = getBaseType(type);
 
@@ -348,13 +350,13 @@ cuckoo_key_for_estimate(Oid type, Oid collation, MemoryContext mcxt)
 			(!OidIsValid(collation) ||
 			 !get_collation_isdeterministic(collation)))
 			return NULL;
-		return cuckoo_key_for_type(base, collation, mcxt);
+		return cuckoo_hasher_for_type(base, collation, mcxt);
 	}
 	return NULL;
 }
 
 /*
- * cuckoo_argument_type
+ * cuckoo_hasher_argument_type
  *		Type and collation of an argument of the running call.
  *
  * The expression tree says so.  Some executors call a transition function
@@ -362,8 +364,8 @@ cuckoo_key_for_estimate(Oid type, Oid collation, MemoryContext mcxt)
  * its own arguments then, which follow the transition state.
  */
 void
-cuckoo_argument_type(FunctionCallInfo fcinfo, int argno, Oid *type,
-					 Oid *collation)
+cuckoo_hasher_argument_type(FunctionCallInfo fcinfo, int argno, Oid *type,
+							Oid *collation)
 {
 	*type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 	*collation = PG_GET_COLLATION();
@@ -389,55 +391,55 @@ cuckoo_argument_type(FunctionCallInfo fcinfo, int argno, Oid *type,
 }
 
 /*
- * cuckoo_key_for_argument
+ * cuckoo_hasher_for_argument
  *		How the values of an argument of the running call become key bytes.
  */
-CuckooKey *
-cuckoo_key_for_argument(FunctionCallInfo fcinfo, int argno)
+CuckooHasher *
+cuckoo_hasher_for_argument(FunctionCallInfo fcinfo, int argno)
 {
 	Oid			type;
 	Oid			collation;
 
-	cuckoo_argument_type(fcinfo, argno, &type, &collation);
-	return cuckoo_key_for_type(type, collation, fcinfo->flinfo->fn_mcxt);
+	cuckoo_hasher_argument_type(fcinfo, argno, &type, &collation);
+	return cuckoo_hasher_for_type(type, collation, fcinfo->flinfo->fn_mcxt);
 }
 
 /*
- * cuckoo_key_for_elements
+ * cuckoo_hasher_for_elements
  *		The same for the elements of an argument that is an array.
  */
-CuckooKey *
-cuckoo_key_for_elements(FunctionCallInfo fcinfo, int argno)
+CuckooHasher *
+cuckoo_hasher_for_elements(FunctionCallInfo fcinfo, int argno)
 {
 	Oid			type;
 	Oid			collation;
 	Oid			element;
 
-	cuckoo_argument_type(fcinfo, argno, &type, &collation);
+	cuckoo_hasher_argument_type(fcinfo, argno, &type, &collation);
 	element = get_element_type(getBaseType(type));
 	if (!OidIsValid(element))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("type %s is not an array type",
 						format_type_be(type))));
-	return cuckoo_key_for_type(element, collation, fcinfo->flinfo->fn_mcxt);
+	return cuckoo_hasher_for_type(element, collation, fcinfo->flinfo->fn_mcxt);
 }
 
 CuckooFamily
-cuckoo_key_family(const CuckooKey *key)
+cuckoo_hasher_family(const CuckooHasher *key)
 {
 	return key->family;
 }
 
 Oid
-cuckoo_key_type(const CuckooKey *key)
+cuckoo_hasher_type(const CuckooHasher *key)
 {
 	return key->type;
 }
 
 void
-cuckoo_key_storage(const CuckooKey *key, int16 *typlen, bool *typbyval,
-				   char *typalign)
+cuckoo_hasher_storage(const CuckooHasher *key, int16 *typlen, bool *typbyval,
+					  char *typalign)
 {
 	*typlen = key->typlen;
 	*typbyval = key->typbyval;

@@ -55,18 +55,18 @@ PG_FUNCTION_INFO_V1(cuckoofilter_hash_extended);
 static bytea *
 pack_image(Datum datum)
 {
-	struct varlena *const flat = cuckoo_flat(datum);
+	struct varlena *const flat = cuckoo_expanded_flat(datum);
 	const size_t image_bytes = VARSIZE_ANY_EXHDR(flat);
 	bytea	   *packed;
 	CuckooFilter filter;
 
-	cuckoo_open(&filter, flat);
+	cuckoo_datum_open(&filter, flat);
 	packed = palloc(VARHDRSZ + image_bytes + CHECKSUM_BYTES);
 	SET_VARSIZE(packed, VARHDRSZ + image_bytes + CHECKSUM_BYTES);
 	memcpy(VARDATA(packed), filter.image, image_bytes);
 	cuckoo_store_le64((uint8 *) VARDATA(packed) + image_bytes,
 					  cuckoo_checksum(filter.image, image_bytes));
-	cuckoo_flat_release(flat, datum);
+	cuckoo_expanded_flat_release(flat, datum);
 	return packed;
 }
 
@@ -107,7 +107,7 @@ unpack_image(struct varlena *datum, size_t bytes, int sqlerrcode,
 		status = cuckoo_image_check(&filter, &cuckoo_host, &position);
 	if (status != CUCKOO_OK)
 	{
-		cuckoo_image_error(status, image, sqlerrcode, message, escontext);
+		cuckoo_error_image(status, image, sqlerrcode, message, escontext);
 		return NULL;
 	}
 
@@ -298,8 +298,8 @@ cuckoofilter_from_bytea(PG_FUNCTION_ARGS)
 static int
 compare(FunctionCallInfo fcinfo)
 {
-	struct varlena *const a = cuckoo_flat(PG_GETARG_DATUM(0));
-	struct varlena *const b = cuckoo_flat(PG_GETARG_DATUM(1));
+	struct varlena *const a = cuckoo_expanded_flat(PG_GETARG_DATUM(0));
+	struct varlena *const b = cuckoo_expanded_flat(PG_GETARG_DATUM(1));
 	const size_t a_bytes = VARSIZE_ANY_EXHDR(a);
 	const size_t b_bytes = VARSIZE_ANY_EXHDR(b);
 	int			result;
@@ -307,8 +307,8 @@ compare(FunctionCallInfo fcinfo)
 	result = memcmp(VARDATA_ANY(a), VARDATA_ANY(b), Min(a_bytes, b_bytes));
 	if (result == 0)
 		result = (a_bytes > b_bytes) - (a_bytes < b_bytes);
-	cuckoo_flat_release(a, PG_GETARG_DATUM(0));
-	cuckoo_flat_release(b, PG_GETARG_DATUM(1));
+	cuckoo_expanded_flat_release(a, PG_GETARG_DATUM(0));
+	cuckoo_expanded_flat_release(b, PG_GETARG_DATUM(1));
 	return result;
 }
 
@@ -371,23 +371,23 @@ cf_ge(PG_FUNCTION_ARGS)
 Datum
 cuckoofilter_hash(PG_FUNCTION_ARGS)
 {
-	struct varlena *const datum = cuckoo_flat(PG_GETARG_DATUM(0));
+	struct varlena *const datum = cuckoo_expanded_flat(PG_GETARG_DATUM(0));
 	const uint32 hash = hash_bytes((const unsigned char *) VARDATA_ANY(datum),
 								   (int) VARSIZE_ANY_EXHDR(datum));
 
-	cuckoo_flat_release(datum, PG_GETARG_DATUM(0));
+	cuckoo_expanded_flat_release(datum, PG_GETARG_DATUM(0));
 	PG_RETURN_UINT32(hash);
 }
 
 Datum
 cuckoofilter_hash_extended(PG_FUNCTION_ARGS)
 {
-	struct varlena *const datum = cuckoo_flat(PG_GETARG_DATUM(0));
+	struct varlena *const datum = cuckoo_expanded_flat(PG_GETARG_DATUM(0));
 	const uint64 hash =
 		hash_bytes_extended((const unsigned char *) VARDATA_ANY(datum),
 							(int) VARSIZE_ANY_EXHDR(datum),
 							(uint64) PG_GETARG_INT64(1));
 
-	cuckoo_flat_release(datum, PG_GETARG_DATUM(0));
+	cuckoo_expanded_flat_release(datum, PG_GETARG_DATUM(0));
 	PG_RETURN_UINT64(hash);
 }

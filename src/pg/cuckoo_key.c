@@ -104,7 +104,7 @@ typedef struct RecordLayout
 	int			nfields;		/* without them */
 	Oid		   *types;			/* per attribute, to notice ALTER TYPE */
 	Oid		   *collations;
-	CuckooKey **fields;			/* NULL for a dropped column */
+	CuckooHasher **fields;		/* NULL for a dropped column */
 	Datum	   *values;			/* workspace */
 	bool	   *nulls;
 } RecordLayout;
@@ -132,7 +132,7 @@ typedef struct KeyString
 /* Changes of enum labels that this backend has heard of, or 0 for none yet. */
 static uint64 label_generation = 0;
 
-static void append_key(CuckooKey *key, Datum value, StringInfo buf);
+static void append_key(CuckooHasher *key, Datum value, StringInfo buf);
 static void append_json_container(JsonbContainer *container, StringInfo buf);
 
 /*-------------------------------------------------------------------------
@@ -370,7 +370,7 @@ forget_labels(Datum arg, cuckoo_syscache_id cacheid, uint32 hashvalue)
  * one of PL/pgSQL the command that renames a label.
  */
 static void
-start_labels(CuckooKey *key)
+start_labels(CuckooHasher *key)
 {
 	HASHCTL		control;
 
@@ -403,7 +403,7 @@ start_labels(CuckooKey *key)
  *		The label of an enum value, from the cache of this call site.
  */
 static const EnumLabel *
-enum_label(CuckooKey *key, Oid value)
+enum_label(CuckooHasher *key, Oid value)
 {
 	EnumLabel  *label;
 	HeapTuple	tuple;
@@ -450,7 +450,7 @@ enum_label(CuckooKey *key, Oid value)
  * They stay valid as long as the value and until string_key_free().
  */
 static inline void
-string_key(CuckooKey *key, Datum value, KeyString *string)
+string_key(CuckooHasher *key, Datum value, KeyString *string)
 {
 	string->detoasted = NULL;
 	string->converted = NULL;
@@ -573,7 +573,7 @@ end_length(StringInfo buf, int start)
  *		mark of a NULL.
  */
 static void
-append_element(CuckooKey *key, Datum value, bool is_null, StringInfo buf)
+append_element(CuckooHasher *key, Datum value, bool is_null, StringInfo buf)
 {
 	int			start;
 
@@ -867,11 +867,11 @@ append_json_container(JsonbContainer *container, StringInfo buf)
  *		elements.
  */
 static void
-append_array(CuckooKey *key, Datum value, StringInfo buf)
+append_array(CuckooHasher *key, Datum value, StringInfo buf)
 {
 	ArrayType  *const array = DatumGetArrayTypeP(value);
 	const int	ndims = ARR_NDIM(array);
-	CuckooKey  *const element = key->element;
+	CuckooHasher *const element = key->element;
 	ArrayMetaState meta;
 	ArrayIterator iterator;
 	Datum		item;
@@ -938,7 +938,7 @@ layout_matches(const RecordLayout *layout, TupleDesc tupdesc)
  * type is accepted does not depend on the data.
  */
 static RecordLayout *
-record_layout(CuckooKey *key, TupleDesc tupdesc)
+record_layout(CuckooHasher *key, TupleDesc tupdesc)
 {
 	RecordLayout *layout = key->layout;
 	MemoryContext mcxt;
@@ -959,7 +959,8 @@ record_layout(CuckooKey *key, TupleDesc tupdesc)
 	layout->collations = MemoryContextAllocZero(mcxt,
 												(natts + 1) * sizeof(Oid));
 	layout->fields = MemoryContextAllocZero(mcxt,
-											(natts + 1) * sizeof(CuckooKey *));
+											(natts +
+											 1) * sizeof(CuckooHasher *));
 	layout->values = MemoryContextAllocZero(mcxt, (natts + 1) * sizeof(Datum));
 	layout->nulls = MemoryContextAllocZero(mcxt, (natts + 1) * sizeof(bool));
 
@@ -971,8 +972,8 @@ record_layout(CuckooKey *key, TupleDesc tupdesc)
 			continue;
 		layout->types[i] = att->atttypid;
 		layout->collations[i] = att->attcollation;
-		layout->fields[i] = cuckoo_key_for_type(att->atttypid,
-												att->attcollation, mcxt);
+		layout->fields[i] = cuckoo_hasher_for_type(att->atttypid,
+												   att->attcollation, mcxt);
 		layout->nfields++;
 	}
 
@@ -991,7 +992,7 @@ record_layout(CuckooKey *key, TupleDesc tupdesc)
  * another in every row.
  */
 static void
-append_record(CuckooKey *key, Datum value, StringInfo buf)
+append_record(CuckooHasher *key, Datum value, StringInfo buf)
 {
 	HeapTupleHeader const header = DatumGetHeapTupleHeader(value);
 	TupleDesc	tupdesc;
@@ -1028,7 +1029,7 @@ append_record(CuckooKey *key, Datum value, StringInfo buf)
  * The ranges of discrete types are in canonical form already.
  */
 static void
-append_range(CuckooKey *key, Datum value, StringInfo buf)
+append_range(CuckooHasher *key, Datum value, StringInfo buf)
 {
 	RangeType  *const range = DatumGetRangeTypeP(value);
 	RangeBound	lower;
@@ -1067,7 +1068,7 @@ append_range(CuckooKey *key, Datum value, StringInfo buf)
  *		Number of ranges, then the ranges, which are in canonical form already.
  */
 static void
-append_multirange(CuckooKey *key, Datum value, StringInfo buf)
+append_multirange(CuckooHasher *key, Datum value, StringInfo buf)
 {
 	MultirangeType *const multirange = DatumGetMultirangeTypeP(value);
 	RangeType **ranges;
@@ -1096,7 +1097,7 @@ append_multirange(CuckooKey *key, Datum value, StringInfo buf)
  *		Append the key bytes of a value of any kind.
  */
 static void
-append_key(CuckooKey *key, Datum value, StringInfo buf)
+append_key(CuckooHasher *key, Datum value, StringInfo buf)
 {
 	check_stack_depth();
 
@@ -1173,7 +1174,7 @@ append_key(CuckooKey *key, Datum value, StringInfo buf)
  * context is emptied by the next call or goes with its parent.
  */
 static uint64
-buffer_hash(CuckooKey *key, Datum value, uint64 seed)
+buffer_hash(CuckooHasher *key, Datum value, uint64 seed)
 {
 	MemoryContext caller;
 	StringInfoData buf;
@@ -1195,11 +1196,11 @@ buffer_hash(CuckooKey *key, Datum value, uint64 seed)
 }
 
 /*
- * cuckoo_key_hash
+ * cuckoo_hash_value
  *		The hash of a value.
  */
 uint64
-cuckoo_key_hash(CuckooKey *key, Datum value, uint64 seed)
+cuckoo_hash_value(CuckooHasher *key, Datum value, uint64 seed)
 {
 	if (key->kind <= KEY_LAST_SMALL)
 	{

@@ -8,8 +8,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef CUCKOO_KEYTYPE_H
-#define CUCKOO_KEYTYPE_H
+#ifndef CUCKOO_KEY_H
+#define CUCKOO_KEY_H
 
 #include "utils/hsearch.h"
 #include "utils/typcache.h"
@@ -58,7 +58,7 @@ typedef enum KeyKind
  * How the values of one type become key bytes, and what is kept from value to
  * value.
  */
-struct CuckooKey
+struct CuckooHasher
 {
 	KeyKind		kind;
 	CuckooFamily family;
@@ -69,7 +69,7 @@ struct CuckooKey
 	MemoryContext mcxt;			/* holds this struct and its caches */
 	MemoryContext scratch;		/* made when first needed, only by the key the
 								 * caller has, not by those below it */
-	CuckooKey  *element;		/* of an array, of a range's bounds, of a
+	CuckooHasher *element;		/* of an array, of a range's bounds, of a
 								 * multirange's ranges */
 	TypeCacheEntry *typcache;	/* of a range or multirange */
 	struct RecordLayout *layout;	/* of the last record, or NULL */
@@ -79,4 +79,4 @@ struct CuckooKey
 	uint64		label_generation;	/* when the first of them was read */
 };
 
-#endif							/* CUCKOO_KEYTYPE_H */
+#endif							/* CUCKOO_KEY_H */

@@ -67,54 +67,54 @@ const CuckooHost cuckoo_host = {
 };
 
 /*
- * cuckoo_open
+ * cuckoo_datum_open
  *		Open a detoasted filter for reading.
  *
  * filter refers to the bytes of datum, which must not be changed through it.
  */
 void
-cuckoo_open(CuckooFilter *filter, const struct varlena *datum)
+cuckoo_datum_open(CuckooFilter *filter, const struct varlena *datum)
 {
 	const uint8 *const image = (const uint8 *) VARDATA_ANY(datum);
 	const CuckooStatus status =
 		cuckoo_image_open(filter, image, VARSIZE_ANY_EXHDR(datum));
 
 	if (unlikely(status != CUCKOO_OK))
-		cuckoo_image_error(status, image, ERRCODE_DATA_CORRUPTED,
+		cuckoo_error_image(status, image, ERRCODE_DATA_CORRUPTED,
 						   "cuckoo filter is corrupted", NULL);
 }
 
 /*
- * cuckoo_open_copy
+ * cuckoo_datum_open_copy
  *		Open a copy of a filter that may be changed.
  */
 void
-cuckoo_open_copy(CuckooFilter *filter, Datum datum)
+cuckoo_datum_open_copy(CuckooFilter *filter, Datum datum)
 {
-	cuckoo_open(filter, PG_DETOAST_DATUM_COPY(datum));
+	cuckoo_datum_open(filter, PG_DETOAST_DATUM_COPY(datum));
 }
 
 /*
- * cuckoo_filter_datum
+ * cuckoo_datum_of_filter
  *		Make a datum of a filter whose image came from cuckoo_host.
  */
 struct varlena *
-cuckoo_filter_datum(CuckooFilter *filter)
+cuckoo_datum_of_filter(CuckooFilter *filter)
 {
 	struct varlena *const datum =
 		(struct varlena *) (filter->image - VARHDRSZ);
 
-	cuckoo_image_store_header(filter);
+	cuckoo_header_store(filter);
 	SET_VARSIZE(datum, VARHDRSZ + filter->image_bytes);
 	return datum;
 }
 
 /*
- * cuckoo_capacity_from_float8
+ * cuckoo_parameters_capacity
  *		A capacity as users give it: at least 1, a fraction rounded up.
  */
 uint64
-cuckoo_capacity_from_float8(float8 capacity)
+cuckoo_parameters_capacity(float8 capacity)
 {
 	if (!(capacity > 0.0 && capacity <= (float8) CUCKOO_MAX_CAPACITY))
 		ereport(ERROR,
@@ -127,14 +127,14 @@ cuckoo_capacity_from_float8(float8 capacity)
 }
 
 /*
- * cuckoo_rate_from_float8
+ * cuckoo_parameters_rate
  *		A false positive rate as users give it, as the core takes it.
  *
  * Scaling by a power of two and cutting off the fraction round nothing that
  * another machine could round differently.  Never 0, which is no rate.
  */
 uint64
-cuckoo_rate_from_float8(float8 fpr)
+cuckoo_parameters_rate(float8 fpr)
 {
 	if (!(fpr > 0.0 && fpr < 1.0))
 		ereport(ERROR,
@@ -146,21 +146,22 @@ cuckoo_rate_from_float8(float8 fpr)
 }
 
 /*
- * cuckoo_parameters
+ * cuckoo_parameters_check
  *		Check the parameters of a new filter.
  *
  * An error is raised if any is out of range, or if no filter can have them
  * together.
  */
 void
-cuckoo_parameters(CuckooParameters *parameters, float8 capacity, float8 fpr,
-				  int32 max_copies, int64 seed)
+cuckoo_parameters_check(CuckooParameters *parameters, float8 capacity,
+						float8 fpr,
+						int32 max_copies, int64 seed)
 {
 	CuckooFilter filter;
 	CuckooStatus status;
 
-	parameters->capacity = cuckoo_capacity_from_float8(capacity);
-	parameters->rate = cuckoo_rate_from_float8(fpr);
+	parameters->capacity = cuckoo_parameters_capacity(capacity);
+	parameters->rate = cuckoo_parameters_rate(fpr);
 	if (max_copies < 1 || max_copies > CUCKOO_MAX_COPIES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -171,20 +172,21 @@ cuckoo_parameters(CuckooParameters *parameters, float8 capacity, float8 fpr,
 	parameters->max_copies = max_copies;
 	parameters->seed = (uint64) seed;
 
-	status = cuckoo_set_new(&filter, parameters, NULL);
+	status = cuckoo_filter_new(&filter, parameters, NULL);
 	if (status != CUCKOO_OK)
-		cuckoo_parameter_error(status, capacity, fpr);
+		cuckoo_error_parameters(status, capacity, fpr);
 }
 
 /*
- * cuckoo_new
+ * cuckoo_parameters_new_filter
  *		An empty filter of parameters that have been checked.
  */
 void
-cuckoo_new(CuckooFilter *filter, const CuckooParameters *parameters)
+cuckoo_parameters_new_filter(CuckooFilter *filter,
+							 const CuckooParameters *parameters)
 {
-	const CuckooStatus status = cuckoo_set_new(filter, parameters,
-											   &cuckoo_host);
+	const CuckooStatus status = cuckoo_filter_new(filter, parameters,
+												  &cuckoo_host);
 
 	if (status != CUCKOO_OK)
 		elog(ERROR, "unexpected result of making a cuckoo filter: %s",

@@ -22,7 +22,7 @@
 #define PG_GETARG_CUCKOOFILTER_P(n) DatumGetCuckooFilterP(PG_GETARG_DATUM(n))
 
 /* A filter whose image came from cuckoo_host, as the result of a call. */
-#define PG_RETURN_CUCKOOFILTER_P(x) PG_RETURN_POINTER(cuckoo_filter_datum(x))
+#define PG_RETURN_CUCKOOFILTER_P(x) PG_RETURN_POINTER(cuckoo_datum_of_filter(x))
 
 /* Defaults of the parameters of a filter, in SQL and in aggregates. */
 #define CUCKOO_DEFAULT_FPR			0.01
@@ -70,12 +70,13 @@ typedef struct CuckooChange
 extern PGDLLEXPORT Datum cuckoofilter_in(PG_FUNCTION_ARGS);
 
 /* cuckoo_support.c */
-extern bool cuckoo_is_filter_type(Oid type);
+extern bool cuckoo_datum_is_filter_type(Oid type);
 
 /* cuckoo_expanded.c */
-extern ExpandedCuckooFilter *cuckoo_expand(Datum datum, MemoryContext parent);
+extern ExpandedCuckooFilter *cuckoo_expanded_new(Datum datum,
+												 MemoryContext parent);
 extern ExpandedCuckooFilter *cuckoo_expanded_for_write(Datum datum);
-extern ExpandedCuckooFilter *cuckoo_expanded_unsettled(Datum datum);
+extern ExpandedCuckooFilter *cuckoo_expanded_with_pending(Datum datum);
 extern const CuckooFilter *cuckoo_expanded_filter(Datum datum);
 extern void cuckoo_change_begin(CuckooChange *change,
 								FunctionCallInfo fcinfo);
@@ -85,42 +86,44 @@ extern bool cuckoo_change_remove(CuckooChange *change, const uint64 *hashes,
 								 size_t nhashes);
 extern Datum cuckoo_change_end(CuckooChange *change, FunctionCallInfo fcinfo,
 							   bool changed);
-extern struct varlena *cuckoo_flat(Datum datum);
-extern void cuckoo_flat_release(struct varlena *flat, Datum datum);
+extern struct varlena *cuckoo_expanded_flat(Datum datum);
+extern void cuckoo_expanded_flat_release(struct varlena *flat, Datum datum);
 
 /* cuckoo_union.c */
 extern void cuckoo_union_settle(ExpandedCuckooFilter *expanded);
 
 /* cuckoo_module.c */
 extern const CuckooHost cuckoo_host;
-extern void cuckoo_open(CuckooFilter *filter, const struct varlena *datum);
-extern void cuckoo_open_copy(CuckooFilter *filter, Datum datum);
-extern struct varlena *cuckoo_filter_datum(CuckooFilter *filter);
-extern void cuckoo_parameters(CuckooParameters *parameters, float8 capacity,
-							  float8 fpr, int32 max_copies, int64 seed);
-extern void cuckoo_new(CuckooFilter *filter,
-					   const CuckooParameters *parameters);
-extern uint64 cuckoo_capacity_from_float8(float8 capacity);
-extern uint64 cuckoo_rate_from_float8(float8 fpr);
+extern void cuckoo_datum_open(CuckooFilter *filter,
+							  const struct varlena *datum);
+extern void cuckoo_datum_open_copy(CuckooFilter *filter, Datum datum);
+extern struct varlena *cuckoo_datum_of_filter(CuckooFilter *filter);
+extern void cuckoo_parameters_check(CuckooParameters *parameters,
+									float8 capacity,
+									float8 fpr, int32 max_copies, int64 seed);
+extern void cuckoo_parameters_new_filter(CuckooFilter *filter,
+										 const CuckooParameters *parameters);
+extern uint64 cuckoo_parameters_capacity(float8 capacity);
+extern uint64 cuckoo_parameters_rate(float8 fpr);
 
 /* cuckoo_error.c */
-extern void cuckoo_image_error(CuckooStatus status, const uint8 *image,
+extern void cuckoo_error_image(CuckooStatus status, const uint8 *image,
 							   int sqlerrcode, const char *message,
 							   struct Node *escontext);
-cuckoo_noreturn extern void cuckoo_add_error(CuckooStatus status,
+cuckoo_noreturn extern void cuckoo_error_add(CuckooStatus status,
 											 const CuckooFilter *filter);
-cuckoo_noreturn extern void cuckoo_build_error(CuckooStatus status,
+cuckoo_noreturn extern void cuckoo_error_build(CuckooStatus status,
 											   uint64 nentries,
 											   uint64 capacity);
-cuckoo_noreturn extern void cuckoo_parameter_error(CuckooStatus status,
-												   float8 capacity,
-												   float8 fpr);
-cuckoo_noreturn extern void cuckoo_resize_error(CuckooStatus status,
+cuckoo_noreturn extern void cuckoo_error_parameters(CuckooStatus status,
+													float8 capacity,
+													float8 fpr);
+cuckoo_noreturn extern void cuckoo_error_resize(CuckooStatus status,
 												const CuckooFilter *filter,
 												uint64 capacity, float8 fpr);
-cuckoo_noreturn extern void cuckoo_family_error(CuckooFamily held,
+cuckoo_noreturn extern void cuckoo_error_family(CuckooFamily held,
 												CuckooFamily given,
 												CuckooUse use);
-extern void cuckoo_require_removable(const CuckooFilter *filter);
+extern void cuckoo_error_unless_removable(const CuckooFilter *filter);
 
 #endif							/* CUCKOO_PG_H */

@@ -45,13 +45,14 @@
 bool		cuckoo_enable_slices = true;
 
 /*
- * cuckoo_site_new
+ * cuckoo_reader_new
  *		A call site that remembers nothing yet.
  */
-CuckooSite *
-cuckoo_site_new(MemoryContext mcxt)
+CuckooReader *
+cuckoo_reader_new(MemoryContext mcxt)
 {
-	CuckooSite *const site = MemoryContextAllocZero(mcxt, sizeof(CuckooSite));
+	CuckooReader *const site = MemoryContextAllocZero(mcxt,
+													  sizeof(CuckooReader));
 
 	site->mcxt = mcxt;
 	return site;
@@ -62,7 +63,7 @@ cuckoo_site_new(MemoryContext mcxt)
  *		Is this the header that was decoded last?
  */
 static inline bool
-remembers_header(const CuckooSite *site, const uint8 *image,
+remembers_header(const CuckooReader *site, const uint8 *image,
 				 size_t image_bytes)
 {
 	return site->has_own && site->own.image_bytes == image_bytes &&
@@ -74,14 +75,14 @@ remembers_header(const CuckooSite *site, const uint8 *image,
  *		Open a filter all of which is in memory.
  */
 static const CuckooFilter *
-open_flat(CuckooSite *site, const struct varlena *datum)
+open_flat(CuckooReader *site, const struct varlena *datum)
 {
 	uint8	   *const image = (uint8 *) VARDATA_ANY(datum);
 
 	if (!remembers_header(site, image, VARSIZE_ANY_EXHDR(datum)))
 	{
 		site->has_own = false;
-		cuckoo_open(&site->own, datum);
+		cuckoo_datum_open(&site->own, datum);
 		memcpy(site->own_header, image, CUCKOO_HEADER_BYTES);
 		site->has_own = true;
 	}
@@ -94,7 +95,7 @@ open_flat(CuckooSite *site, const struct varlena *datum)
  *		Read some bytes of the image of a filter that is not in memory.
  */
 static void
-read_slice(CuckooSite *site, uint64 offset, size_t nbytes, uint8 *bytes)
+read_slice(CuckooReader *site, uint64 offset, size_t nbytes, uint8 *bytes)
 {
 	if (site->toast == NULL)
 		site->toast = cuckoo_toast_open(site->toasted);
@@ -106,7 +107,7 @@ read_slice(CuckooSite *site, uint64 offset, size_t nbytes, uint8 *bytes)
  *		Read all of a filter, in the current memory context.
  */
 static struct varlena *
-detoast(CuckooSite *site)
+detoast(CuckooReader *site)
 {
 	if (site->toast != NULL)
 		cuckoo_toast_close(site->toast);
@@ -119,7 +120,7 @@ detoast(CuckooSite *site)
  *		Read all of a filter for this call.
  */
 static const CuckooFilter *
-open_whole(CuckooSite *site)
+open_whole(CuckooReader *site)
 {
 	site->fetched = detoast(site);
 	return open_flat(site, site->fetched);
@@ -130,7 +131,7 @@ open_whole(CuckooSite *site)
  *		Open a filter of which only the header is read.
  */
 static const CuckooFilter *
-open_beginning(CuckooSite *site)
+open_beginning(CuckooReader *site)
 {
 	const size_t image_bytes =
 		toast_raw_datum_size(PointerGetDatum(site->toasted)) - VARHDRSZ;
@@ -146,12 +147,12 @@ open_beginning(CuckooSite *site)
 		uint64		expected_bytes;
 
 		site->has_own = false;
-		status = cuckoo_image_open_header(&site->own, header,
-										  &expected_bytes);
+		status = cuckoo_header_open(&site->own, header,
+									&expected_bytes);
 		if (status == CUCKOO_OK && expected_bytes != image_bytes)
 			status = CUCKOO_BAD_SIZE;
 		if (status != CUCKOO_OK)
-			cuckoo_image_error(status, header, ERRCODE_DATA_CORRUPTED,
+			cuckoo_error_image(status, header, ERRCODE_DATA_CORRUPTED,
 							   "cuckoo filter is corrupted", NULL);
 		site->own.image_bytes = image_bytes;
 		memcpy(site->own_header, header, CUCKOO_HEADER_BYTES);
@@ -168,7 +169,7 @@ open_beginning(CuckooSite *site)
  * It is read into a context that goes with the current one should that fail.
  */
 static const CuckooFilter *
-open_to_keep(CuckooSite *site)
+open_to_keep(CuckooReader *site)
 {
 	CuckooCached *const cached = site->cached;
 	const MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
@@ -177,7 +178,7 @@ open_to_keep(CuckooSite *site)
 	const MemoryContext caller = MemoryContextSwitchTo(mcxt);
 	CuckooFilter filter;
 
-	cuckoo_open(&filter, detoast(site));
+	cuckoo_datum_open(&filter, detoast(site));
 	MemoryContextSwitchTo(caller);
 	cuckoo_cache_keep(cached, mcxt, &filter);
 	site->cached_generation = cuckoo_cache_generation;
@@ -189,7 +190,7 @@ open_to_keep(CuckooSite *site)
  *		Cost of looking for so many values in an open filter by slices.
  */
 static double
-slices_cost(const CuckooSite *site, size_t nprobes)
+slices_cost(const CuckooReader *site, size_t nprobes)
 {
 	if (!site->is_sliceable || !site->filter->is_table)
 		return INFINITY;
@@ -201,7 +202,7 @@ slices_cost(const CuckooSite *site, size_t nprobes)
  *		The cache's entry of the filter, or NULL.
  */
 static CuckooCached *
-find_cached(CuckooSite *site, const struct varatt_external *pointer)
+find_cached(CuckooReader *site, const struct varatt_external *pointer)
 {
 	CuckooCached *cached = site->cached;
 
@@ -228,7 +229,7 @@ find_cached(CuckooSite *site, const struct varatt_external *pointer)
  *		Open a filter that is stored out of line.
  */
 static const CuckooFilter *
-open_toasted(CuckooSite *site, bool header_only)
+open_toasted(CuckooReader *site, bool header_only)
 {
 	struct varatt_external pointer;
 	const CuckooFilter *filter;
@@ -261,14 +262,14 @@ open_toasted(CuckooSite *site, bool header_only)
 }
 
 /*
- * cuckoo_site_open_extended
+ * cuckoo_reader_open_extended
  *		Open a filter in whatever form it comes.
  *
  * If header_only, nothing else of it will be asked for.
  */
 const CuckooFilter *
-cuckoo_site_open_extended(CuckooSite *site, struct varlena *datum,
-						  bool header_only)
+cuckoo_reader_open_extended(CuckooReader *site, struct varlena *datum,
+							bool header_only)
 {
 	/* what an error may have left is not ours any more */
 	site->fetched = NULL;
@@ -303,7 +304,7 @@ cuckoo_site_open_extended(CuckooSite *site, struct varlena *datum,
  * True if its image is in memory when this returns.
  */
 static bool
-read_whole(CuckooSite *site, size_t nprobes)
+read_whole(CuckooReader *site, size_t nprobes)
 {
 	const double cost = slices_cost(site, nprobes);
 	CuckooCached *const cached = site->cached;
@@ -329,7 +330,7 @@ read_whole(CuckooSite *site, size_t nprobes)
  *		than up to enough.
  */
 static int
-count_sliced(CuckooSite *site, uint64 hash, int enough)
+count_sliced(CuckooReader *site, uint64 hash, int enough)
 {
 	CuckooWindow windows[2];
 	int			first;
@@ -350,45 +351,45 @@ count_sliced(CuckooSite *site, uint64 hash, int enough)
 }
 
 /*
- * cuckoo_site_contains_sliced
- *		cuckoo_site_contains() for a filter whose image is not in memory.
+ * cuckoo_reader_contains_sliced
+ *		cuckoo_reader_contains() for a filter whose image is not in memory.
  */
 bool
-cuckoo_site_contains_sliced(CuckooSite *site, uint64 hash)
+cuckoo_reader_contains_sliced(CuckooReader *site, uint64 hash)
 {
 	if (read_whole(site, 1))
-		return cuckoo_set_contains(site->filter, hash);
+		return cuckoo_filter_contains(site->filter, hash);
 	return count_sliced(site, hash, 1) > 0;
 }
 
 /*
- * cuckoo_site_count
+ * cuckoo_reader_count
  *		Copies of a hash in the open filter.
  */
 int
-cuckoo_site_count(CuckooSite *site, uint64 hash)
+cuckoo_reader_count(CuckooReader *site, uint64 hash)
 {
 	if (site->filter->image != NULL || read_whole(site, 1))
-		return cuckoo_set_count(site->filter, hash);
+		return cuckoo_filter_count(site->filter, hash);
 	return count_sliced(site, hash, 2 * CUCKOO_BUCKET_SLOTS);
 }
 
 /*
- * cuckoo_site_contains_batch
- *		cuckoo_site_contains() for many hashes.
+ * cuckoo_reader_contains_batch
+ *		cuckoo_reader_contains() for many hashes.
  */
 void
-cuckoo_site_contains_batch(CuckooSite *site, const uint64 *hashes,
-						   size_t nhashes, bool *results)
+cuckoo_reader_contains_batch(CuckooReader *site, const uint64 *hashes,
+							 size_t nhashes, bool *results)
 {
 	if (site->filter->image != NULL || read_whole(site, nhashes))
 	{
 		for (size_t i = 0; i < nhashes; i += POLL_PROBES)
 		{
 			CHECK_FOR_INTERRUPTS();
-			cuckoo_set_contains_batch(site->filter, hashes + i,
-									  Min(nhashes - i, POLL_PROBES),
-									  results + i);
+			cuckoo_filter_contains_batch(site->filter, hashes + i,
+										 Min(nhashes - i, POLL_PROBES),
+										 results + i);
 		}
 		return;
 	}

@@ -6,11 +6,11 @@
  * However a filter arrives: in line with a long or a short header, compressed,
  * out of line, as an expanded object, or behind an indirect pointer.
  *
- *	site = cuckoo_site(fcinfo);
- *	filter = cuckoo_site_open(site, PG_GETARG_DATUM(0));
+ *	site = cuckoo_reader(fcinfo);
+ *	filter = cuckoo_reader_open(site, PG_GETARG_DATUM(0));
  *	... look at the decoded header ...
- *	result = cuckoo_site_contains(site, hash);
- *	cuckoo_site_close(site);
+ *	result = cuckoo_reader_contains(site, hash);
+ *	cuckoo_reader_close(site);
  *
  * What was opened is valid until it is closed and is for reading only.
  *
@@ -18,8 +18,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef CUCKOO_STORED_H
-#define CUCKOO_STORED_H
+#ifndef CUCKOO_READER_H
+#define CUCKOO_READER_H
 
 #include "cuckoo_cache.h"
 #include "cuckoo_pg.h"
@@ -28,10 +28,10 @@
 /*
  * What a call site (one FmgrInfo) remembers from one call to the next.
  */
-typedef struct CuckooSite
+typedef struct CuckooReader
 {
 	/* the key of its value argument; see cuckoo_func.c */
-	CuckooKey  *key;
+	CuckooHasher *key;
 	bool		value_is_stable;	/* a constant or a parameter */
 	bool		has_value;
 	Datum		value;			/* a copy of the last one, if that is so */
@@ -55,37 +55,38 @@ typedef struct CuckooSite
 
 	MemoryContext mcxt;
 	bool		is_attached;	/* to the cache */
-} CuckooSite;
+} CuckooReader;
 
 /* GUC */
 extern bool cuckoo_enable_slices;
 
-extern CuckooSite *cuckoo_site_new(MemoryContext mcxt);
-extern const CuckooFilter *cuckoo_site_open_extended(CuckooSite *site,
-													 struct varlena *datum,
-													 bool header_only);
-extern bool cuckoo_site_contains_sliced(CuckooSite *site, uint64 hash);
-extern int	cuckoo_site_count(CuckooSite *site, uint64 hash);
-extern void cuckoo_site_contains_batch(CuckooSite *site, const uint64 *hashes,
-									   size_t nhashes, bool *results);
+extern CuckooReader *cuckoo_reader_new(MemoryContext mcxt);
+extern const CuckooFilter *cuckoo_reader_open_extended(CuckooReader *site,
+													   struct varlena *datum,
+													   bool header_only);
+extern bool cuckoo_reader_contains_sliced(CuckooReader *site, uint64 hash);
+extern int	cuckoo_reader_count(CuckooReader *site, uint64 hash);
+extern void cuckoo_reader_contains_batch(CuckooReader *site,
+										 const uint64 *hashes,
+										 size_t nhashes, bool *results);
 
 /* What the call site of a running function remembers. */
-static inline CuckooSite *
-cuckoo_site(FunctionCallInfo fcinfo)
+static inline CuckooReader *
+cuckoo_reader(FunctionCallInfo fcinfo)
 {
 	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
-		fcinfo->flinfo->fn_extra = cuckoo_site_new(fcinfo->flinfo->fn_mcxt);
+		fcinfo->flinfo->fn_extra = cuckoo_reader_new(fcinfo->flinfo->fn_mcxt);
 	return fcinfo->flinfo->fn_extra;
 }
 
 /*
- * cuckoo_site_open
+ * cuckoo_reader_open
  *		Open a filter and have its header decoded.
  *
  * The usual case, a plain datum with the header of the one before, is here.
  */
 static inline const CuckooFilter *
-cuckoo_site_open(CuckooSite *site, Datum datum)
+cuckoo_reader_open(CuckooReader *site, Datum datum)
 {
 	struct varlena *const bytes = (struct varlena *) DatumGetPointer(datum);
 
@@ -99,32 +100,32 @@ cuckoo_site_open(CuckooSite *site, Datum datum)
 		site->fetched = NULL;
 		return site->filter = &site->own;
 	}
-	return cuckoo_site_open_extended(site, bytes, false);
+	return cuckoo_reader_open_extended(site, bytes, false);
 }
 
 /* The same for who wants to know the header and nothing else. */
 static inline const CuckooFilter *
-cuckoo_site_open_header(CuckooSite *site, Datum datum)
+cuckoo_reader_open_header(CuckooReader *site, Datum datum)
 {
-	return cuckoo_site_open_extended(site,
-									 (struct varlena *) DatumGetPointer(datum),
-									 true);
+	return cuckoo_reader_open_extended(site,
+									   (struct varlena *) DatumGetPointer(datum),
+									   true);
 }
 
 /*
- * cuckoo_site_contains
+ * cuckoo_reader_contains
  *		May this hash have been added to the filter that is open?
  */
 static inline bool
-cuckoo_site_contains(CuckooSite *site, uint64 hash)
+cuckoo_reader_contains(CuckooReader *site, uint64 hash)
 {
 	if (likely(site->filter->image != NULL))
-		return cuckoo_set_contains(site->filter, hash);
-	return cuckoo_site_contains_sliced(site, hash);
+		return cuckoo_filter_contains(site->filter, hash);
+	return cuckoo_reader_contains_sliced(site, hash);
 }
 
 static inline void
-cuckoo_site_close(CuckooSite *site)
+cuckoo_reader_close(CuckooReader *site)
 {
 	if (unlikely(site->toast != NULL))
 		cuckoo_toast_close(site->toast);
@@ -132,4 +133,4 @@ cuckoo_site_close(CuckooSite *site)
 		pfree(site->fetched);
 }
 
-#endif							/* CUCKOO_STORED_H */
+#endif							/* CUCKOO_READER_H */

@@ -118,13 +118,13 @@ typedef struct FilterKnowledge
 } FilterKnowledge;
 
 /*
- * cuckoo_is_filter_type
+ * cuckoo_datum_is_filter_type
  *		Is this type ours, or a domain over it?
  *
  * The extension can be in any schema, under any name of the type.
  */
 bool
-cuckoo_is_filter_type(Oid type)
+cuckoo_datum_is_filter_type(Oid type)
 {
 	Oid			input;
 	Oid			param;
@@ -144,7 +144,7 @@ cuckoo_is_filter_type(Oid type)
 static bool
 is_filter(Node *expression)
 {
-	return cuckoo_is_filter_type(exprType(expression));
+	return cuckoo_datum_is_filter_type(exprType(expression));
 }
 
 /*
@@ -203,8 +203,8 @@ know_constant(const Const *constant, FilterKnowledge *knowledge)
 						  VARSIZE_ANY_EXHDR(datum)) != CUCKOO_OK)
 		return false;
 	knowledge->is_open = true;
-	knowledge->nvalues = cuckoo_set_estimate_values(filter);
-	knowledge->fpr = cuckoo_set_fpr(filter);
+	knowledge->nvalues = cuckoo_filter_estimate_values(filter);
+	knowledge->fpr = cuckoo_filter_fpr(filter);
 	return true;
 }
 
@@ -381,7 +381,7 @@ know_filter(PlannerInfo *root, Node *filter, FilterKnowledge *knowledge)
  */
 static void
 probe_common_values(const Probe *probe, const FilterKnowledge *knowledge,
-					CuckooKey *key, VariableStatData *variable,
+					CuckooHasher *key, VariableStatData *variable,
 					double *passed, double *all, int *npassed, int *nall)
 {
 	const CuckooFilter *const filter = &knowledge->filter;
@@ -402,9 +402,9 @@ probe_common_values(const Probe *probe, const FilterKnowledge *knowledge,
 	{
 		const uint64 hash = probe->kind == PROBE_HASH ?
 			(uint64) DatumGetInt64(slot.values[i]) :
-			cuckoo_key_hash(key, slot.values[i], filter->seed);
+			cuckoo_hash_value(key, slot.values[i], filter->seed);
 
-		if (cuckoo_set_contains(filter, hash))
+		if (cuckoo_filter_contains(filter, hash))
 		{
 			*passed += slot.numbers[i];
 			(*npassed)++;
@@ -425,7 +425,7 @@ variable_selectivity(PlannerInfo *root, const Probe *probe,
 					 int varRelid)
 {
 	VariableStatData variable;
-	CuckooKey  *key = NULL;
+	CuckooHasher *key = NULL;
 	double		ndistinct;
 	bool		is_default;
 	double		null_frac = 0;
@@ -438,13 +438,13 @@ variable_selectivity(PlannerInfo *root, const Probe *probe,
 
 	if (probe->kind != PROBE_HASH)
 	{
-		key = cuckoo_key_for_estimate(exprType(value), probe->collation,
-									  CurrentMemoryContext);
+		key = cuckoo_hasher_for_estimate(exprType(value), probe->collation,
+										 CurrentMemoryContext);
 
 		/* the executor will not like this */
 		if (knowledge->is_open && key != NULL &&
 			knowledge->filter.family != CUCKOO_FAMILY_NONE &&
-			knowledge->filter.family != cuckoo_key_family(key))
+			knowledge->filter.family != cuckoo_hasher_family(key))
 			return DEFAULT_CONTAINS_SEL;
 	}
 
@@ -575,11 +575,11 @@ cf_contains_joinsel(PG_FUNCTION_ARGS)
 static double
 key_cost(Oid type)
 {
-	const CuckooKey *const key =
-		cuckoo_key_for_estimate(type, DEFAULT_COLLATION_OID,
-								CurrentMemoryContext);
+	const CuckooHasher *const key =
+		cuckoo_hasher_for_estimate(type, DEFAULT_COLLATION_OID,
+								   CurrentMemoryContext);
 
-	return key == NULL || cuckoo_key_type(key) == NUMERICOID ?
+	return key == NULL || cuckoo_hasher_type(key) == NUMERICOID ?
 		COST_BUILT_KEY : COST_KEY;
 }
 

@@ -83,7 +83,7 @@ merge_error(CuckooStatus status, const CuckooFilter *a, const CuckooFilter *b)
 						   Min(a->geometry.prefix_bits,
 							   b->geometry.prefix_bits)),
 				 errhint(MERGEABLE_HINT)));
-	cuckoo_add_error(status, a);
+	cuckoo_error_add(status, a);
 }
 
 /*
@@ -111,8 +111,8 @@ merge_arguments(FunctionCallInfo fcinfo, bool add_copies)
 	CuckooFilter filter;
 	CuckooFilter other;
 
-	cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
-	cuckoo_open(&other, PG_GETARG_CUCKOOFILTER_P(1));
+	cuckoo_datum_open_copy(&filter, PG_GETARG_DATUM(0));
+	cuckoo_datum_open(&other, PG_GETARG_CUCKOOFILTER_P(1));
 	merge(&filter, &other, add_copies);
 	PG_RETURN_CUCKOOFILTER_P(&filter);
 }
@@ -149,8 +149,8 @@ cf_intersection(PG_FUNCTION_ARGS)
 	CuckooFilter common;
 	CuckooStatus status;
 
-	cuckoo_open(&a, PG_GETARG_CUCKOOFILTER_P(0));
-	cuckoo_open(&b, PG_GETARG_CUCKOOFILTER_P(1));
+	cuckoo_datum_open(&a, PG_GETARG_CUCKOOFILTER_P(0));
+	cuckoo_datum_open(&b, PG_GETARG_CUCKOOFILTER_P(1));
 	require_mergeable(&a, &b);
 	status = cuckoo_merge_intersection(&a, &b, &common, &cuckoo_host);
 	if (status != CUCKOO_OK)
@@ -170,8 +170,8 @@ cf_overlap(PG_FUNCTION_ARGS)
 	CuckooStatus status;
 	double		nvalues;
 
-	cuckoo_open(&a, PG_GETARG_CUCKOOFILTER_P(0));
-	cuckoo_open(&b, PG_GETARG_CUCKOOFILTER_P(1));
+	cuckoo_datum_open(&a, PG_GETARG_CUCKOOFILTER_P(0));
+	cuckoo_datum_open(&b, PG_GETARG_CUCKOOFILTER_P(1));
 	require_mergeable(&a, &b);
 	status = cuckoo_merge_overlap(&a, &b, &nvalues, &cuckoo_host);
 	if (status != CUCKOO_OK)
@@ -204,11 +204,11 @@ pend(CuckooPending *pending, const CuckooFilter *filter)
 	uint64		keys[1024];
 	size_t		nkeys;
 
-	while ((nkeys = cuckoo_merge_next_keys(filter, &walk, pending->add_copies,
-										   keys, lengthof(keys),
-										   &cuckoo_host)) > 0)
+	while ((nkeys = cuckoo_merge_next_hashes(filter, &walk, pending->add_copies,
+											 keys, lengthof(keys),
+											 &cuckoo_host)) > 0)
 	{
-		cuckoo_collector_add_keys(&pending->collector, keys, nkeys);
+		cuckoo_collector_add_hashes(&pending->collector, keys, nkeys);
 		pending->nadded += nkeys;
 	}
 }
@@ -229,7 +229,7 @@ cuckoo_union_settle(ExpandedCuckooFilter *expanded)
 	const MemoryContext old =
 		MemoryContextSwitchTo(expanded->header.eoh_context);
 	CuckooCollectorReader reader;
-	CuckooKeySource source;
+	CuckooHashSource source;
 	CuckooStatus status;
 	uint64		nkeys = cuckoo_collector_count(&pending->collector);
 	const bool	is_anew = filter->nentries <= nkeys &&
@@ -251,15 +251,15 @@ cuckoo_union_settle(ExpandedCuckooFilter *expanded)
 		status = cuckoo_build_table(&built, &source, nkeys, &cuckoo_host);
 		if (status == CUCKOO_OK)
 		{
-			cuckoo_set_release(filter, &cuckoo_host);
+			cuckoo_filter_release(filter, &cuckoo_host);
 			*filter = built;
 		}
 	}
 	else
-		status = cuckoo_merge_keys(filter, &source, nkeys,
-								   pending->add_copies, &cuckoo_host);
+		status = cuckoo_merge_hashes(filter, &source, nkeys,
+									 pending->add_copies, &cuckoo_host);
 	if (status != CUCKOO_OK)
-		cuckoo_add_error(status, filter);
+		cuckoo_error_add(status, filter);
 
 	expanded->pending = NULL;
 	MemoryContextDelete(pending->context);
@@ -299,7 +299,7 @@ merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
 {
 	CuckooPending *pending = state->pending;
 
-	if (!cuckoo_merge_by_keys(&state->filter, other) ||
+	if (!cuckoo_merge_by_hashes(&state->filter, other) ||
 		state->filter.geometry.index_bits < CUCKOO_SUPERBLOCK_BITS ||
 		state->filter.geometry.index_bits < other->geometry.index_bits ||
 		other->nentries > limit / sizeof(uint64))
@@ -354,17 +354,17 @@ merge_transition(FunctionCallInfo fcinfo, bool add_copies)
 	{
 		if (PG_ARGISNULL(1))
 			PG_RETURN_NULL();
-		state = cuckoo_expand(PG_GETARG_DATUM(1), context);
+		state = cuckoo_expanded_new(PG_GETARG_DATUM(1), context);
 		return EOHPGetRWDatum(&state->header);
 	}
 	if (PG_ARGISNULL(1))
 		return PG_GETARG_DATUM(0);
 
-	state = cuckoo_expanded_unsettled(PG_GETARG_DATUM(0));
+	state = cuckoo_expanded_with_pending(PG_GETARG_DATUM(0));
 	if (state == NULL)
-		state = cuckoo_expand(PG_GETARG_DATUM(0), context);
+		state = cuckoo_expanded_new(PG_GETARG_DATUM(0), context);
 	datum = PG_GETARG_CUCKOOFILTER_P(1);
-	cuckoo_open(&other, datum);
+	cuckoo_datum_open(&other, datum);
 	if (!merge_later(state, &other, add_copies, pending_limit(fcinfo, state)))
 	{
 		const MemoryContext old =

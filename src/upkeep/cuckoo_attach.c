@@ -412,7 +412,8 @@ build(Oid function, const CuckooAttachment *attachment,
 	if (attachment->nkeys == 0)
 	{
 		nrows = cuckoo_run_sql(psprintf("UPDATE %s%s AS t SET %s = (SELECT %s FROM %s AS s)",
-										only, target_sql, filter, aggregate, source_sql),
+										only, target_sql, filter, aggregate,
+										source_sql),
 							   SPI_OK_UPDATE);
 		if (nrows > 1)
 			ereport(ERROR,
@@ -424,7 +425,8 @@ build(Oid function, const CuckooAttachment *attachment,
 					 errhint("Name key columns to have a filter for each key.")));
 		if (nrows == 0)
 			nrows = cuckoo_run_sql(psprintf("INSERT INTO %s (%s) SELECT %s FROM %s AS s",
-											target_sql, filter, aggregate, source_sql),
+											target_sql, filter, aggregate,
+											source_sql),
 								   SPI_OK_INSERT);
 		if (nrows == 0)
 			cuckoo_not_stored_error(RelationGetRelid(target));
@@ -544,8 +546,8 @@ cf_attach(PG_FUNCTION_ARGS)
 		PG_GETARG_INT32(7);
 	attachment.seed = PG_ARGISNULL(8) ? CUCKOO_DEFAULT_SEED :
 		PG_GETARG_INT64(8);
-	cuckoo_parameters(&checked, attachment.capacity, attachment.fpr,
-					  attachment.max_copies, attachment.seed);
+	cuckoo_parameters_check(&checked, attachment.capacity, attachment.fpr,
+							attachment.max_copies, attachment.seed);
 
 	attachment.target = cuckoo_relation_sql(target_oid);
 	(void) cuckoo_relation_sql(source_oid);
@@ -559,8 +561,8 @@ cf_attach(PG_FUNCTION_ARGS)
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
 	cuckoo_require_told(&attachment, source, relations);
 	cuckoo_require_full_rows(&attachment, relations);
-	cuckoo_key_require_type(columns.value_type, columns.value_collation,
-							columns.value_desc);
+	cuckoo_hasher_require_type(columns.value_type, columns.value_collation,
+							   columns.value_desc);
 	if (find_attachment(function, target_oid, attachment.filter) != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -726,8 +728,8 @@ cf_rebuild(PG_FUNCTION_ARGS)
 		attachment.max_copies = PG_GETARG_INT32(4);
 	if (!PG_ARGISNULL(5))
 		attachment.seed = PG_GETARG_INT64(5);
-	cuckoo_parameters(&checked, attachment.capacity, attachment.fpr,
-					  attachment.max_copies, attachment.seed);
+	cuckoo_parameters_check(&checked, attachment.capacity, attachment.fpr,
+							attachment.max_copies, attachment.seed);
 
 	SPI_connect();
 	if (!PG_ARGISNULL(2) || !PG_ARGISNULL(3) || !PG_ARGISNULL(4) ||
@@ -841,8 +843,8 @@ cf_drift(PG_FUNCTION_ARGS)
 					 cuckoo_function_sql(function, "cf_info"), column);
 
 	/*
-	 * A rebuild mends what is missing, makes room, or keeps the promise.
-	 * Only pg_catalog is in the search_path.
+	 * A rebuild mends what is missing, makes room, or keeps the promise. Only
+	 * pg_catalog is in the search_path.
 	 */
 	appendStringInfoString(&sql,
 						   " SELECT key, nrows, missing, entries, stale,"

@@ -585,7 +585,7 @@ cuckoo_columns_resolve(CuckooColumns *columns,
 				 errmsg("\"%s\" is not a table",
 						RelationGetRelationName(target))));
 	filter = find_column(target, attachment->filter);
-	if (!cuckoo_is_filter_type(filter->atttypid))
+	if (!cuckoo_datum_is_filter_type(filter->atttypid))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of table \"%s\" is of type %s, not cuckoofilter",

@@ -81,7 +81,7 @@ typedef struct Upkeep
 	CuckooAttachment attachment;
 	CuckooColumns columns;
 	FmgrInfo   *order;			/* of the key columns */
-	CuckooKey  *key;
+	CuckooHasher *key;
 	CuckooParameters parameters;
 	char	   *apply;			/* name of cf_upkeep_apply(), for SQL */
 	SPIPlanPtr	lock;			/* NULL until it is needed, as are the others */
@@ -331,12 +331,12 @@ make_upkeep(TriggerData *trigdata, Oid function)
 	for (int i = 0; i < attachment->nkeys; i++)
 		fmgr_info_cxt(upkeep->columns.keys[i].order, &upkeep->order[i],
 					  context);
-	upkeep->key = cuckoo_key_for_type(upkeep->columns.value_type,
-									  upkeep->columns.value_collation,
-									  context);
-	cuckoo_parameters(&upkeep->parameters, attachment->capacity,
-					  attachment->fpr, attachment->max_copies,
-					  attachment->seed);
+	upkeep->key = cuckoo_hasher_for_type(upkeep->columns.value_type,
+										 upkeep->columns.value_collation,
+										 context);
+	cuckoo_parameters_check(&upkeep->parameters, attachment->capacity,
+							attachment->fpr, attachment->max_copies,
+							attachment->seed);
 	upkeep->apply = cuckoo_function_sql(function, "cf_upkeep_apply");
 	upkeep->is_valid = ninvalidations == before;
 	MemoryContextSwitchTo(caller);
@@ -538,8 +538,8 @@ tenant_of_row(Batch *batch)
  *		Note the row in batch->keys and batch->values as added or removed.
  *
  * A row with a NULL in its key belongs to no filter.  A NULL value is in none;
- * a record is a value whatever its fields are.  Of a part that is being detached
- * nothing is removed.
+ * a record is a value whatever its fields are.  Of a part that is being
+ * detached nothing is removed.
  */
 static void
 collect(Batch *batch, bool is_added)
@@ -562,8 +562,8 @@ collect(Batch *batch, bool is_added)
 	{
 		if (batch->value_nulls[0])
 			return;
-		hash = cuckoo_key_hash(upkeep->key, batch->values[0],
-							   upkeep->parameters.seed);
+		hash = cuckoo_hash_value(upkeep->key, batch->values[0],
+								 upkeep->parameters.seed);
 	}
 	else
 	{
@@ -571,7 +571,7 @@ collect(Batch *batch, bool is_added)
 		value = HeapTupleGetDatum(heap_form_tuple(upkeep->columns.value_desc,
 												  batch->values,
 												  batch->value_nulls));
-		hash = cuckoo_key_hash(upkeep->key, value, upkeep->parameters.seed);
+		hash = cuckoo_hash_value(upkeep->key, value, upkeep->parameters.seed);
 		MemoryContextSwitchTo(caller);
 	}
 
@@ -1000,7 +1000,7 @@ apply_batch(Batch *batch)
 	header.fpr = upkeep->attachment.fpr;
 	header.max_copies = upkeep->attachment.max_copies;
 	header.seed = upkeep->attachment.seed;
-	header.family = cuckoo_key_family(upkeep->key);
+	header.family = cuckoo_hasher_family(upkeep->key);
 
 	rbt_begin_iterate(batch->tenants, LeftRightWalk, &iterator);
 	while ((tenant = (Tenant *) rbt_iterate(&iterator)) != NULL)
@@ -1273,8 +1273,8 @@ read_changes(const bytea *bytes, ChangesHeader *header,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid changes of a cuckoo filter")));
-	cuckoo_parameters(parameters, header->capacity, header->fpr,
-					  header->max_copies, header->seed);
+	cuckoo_parameters_check(parameters, header->capacity, header->fpr,
+							header->max_copies, header->seed);
 	return (const char *) VARDATA_ANY(bytes) + sizeof(*header);
 }
 
@@ -1304,9 +1304,9 @@ cf_upkeep_apply(PG_FUNCTION_ARGS)
 	hashes = read_changes(PG_GETARG_BYTEA_PP(1), &header, &parameters);
 
 	if (PG_ARGISNULL(0))
-		cuckoo_new(&filter, &parameters);
+		cuckoo_parameters_new_filter(&filter, &parameters);
 	else
-		cuckoo_open_copy(&filter, PG_GETARG_DATUM(0));
+		cuckoo_datum_open_copy(&filter, PG_GETARG_DATUM(0));
 	if (filter.seed != parameters.seed)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -1318,7 +1318,7 @@ cf_upkeep_apply(PG_FUNCTION_ARGS)
 	if (filter.family != header.family)
 	{
 		if (filter.family != CUCKOO_FAMILY_NONE)
-			cuckoo_family_error(filter.family, header.family,
+			cuckoo_error_family(filter.family, header.family,
 								header.nadded > 0 ? CUCKOO_USE_ADD :
 								CUCKOO_USE_REMOVE);
 		filter.family = header.family;
@@ -1332,13 +1332,13 @@ cf_upkeep_apply(PG_FUNCTION_ARGS)
 
 		memcpy(&hash, hashes + i * sizeof(hash), sizeof(hash));
 		if (i < header.nremoved)
-			status = is_removable ? cuckoo_set_remove(&filter, hash) :
+			status = is_removable ? cuckoo_filter_remove(&filter, hash) :
 				CUCKOO_SATURATED;
 		else
 		{
-			status = cuckoo_set_add(&filter, hash, &cuckoo_host);
+			status = cuckoo_filter_add(&filter, hash, &cuckoo_host);
 			if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
-				cuckoo_add_error(status, &filter);
+				cuckoo_error_add(status, &filter);
 		}
 		if (status == CUCKOO_OK)
 			is_changed = true;
@@ -1348,7 +1348,7 @@ cf_upkeep_apply(PG_FUNCTION_ARGS)
 
 	if (!is_changed)
 	{
-		cuckoo_set_release(&filter, &cuckoo_host);
+		cuckoo_filter_release(&filter, &cuckoo_host);
 		return PG_GETARG_DATUM(0);
 	}
 	PG_RETURN_CUCKOOFILTER_P(&filter);

@@ -24,10 +24,10 @@ build(CuckooFilter *filter, const CuckooParameters *parameters,
 
 	CHECK(keys != NULL);
 	for (uint64_t i = 0; i < count; i++)
-		keys[i] = cuckoo_build_key(golden_hash(first + i, parameters->seed));
+		keys[i] = cuckoo_order_hash(golden_hash(first + i, parameters->seed));
 	test_sort_keys(keys, (size_t) count);
 	CHECK_STATUS(cuckoo_build_array(filter, parameters, keys, (size_t) count,
-								  &host->host), CUCKOO_OK);
+									&host->host), CUCKOO_OK);
 	free(keys);
 }
 
@@ -42,35 +42,37 @@ golden_operate(const char *line, CuckooFilter *filter, TestHost *host)
 	if (sscanf(line, "new %" SCNu64 " %" SCNu64 " %d %" SCNu64,
 			   &parameters.capacity, &parameters.rate, &parameters.max_copies,
 			   &parameters.seed) == 4)
-		CHECK_STATUS(cuckoo_set_new(filter, &parameters, &host->host),
+		CHECK_STATUS(cuckoo_filter_new(filter, &parameters, &host->host),
 					 CUCKOO_OK);
-	else if (sscanf(line, "build %" SCNu64 " %" SCNu64 " %d %" SCNu64 " %" SCNu64
+	else if (sscanf(line,
+					"build %" SCNu64 " %" SCNu64 " %d %" SCNu64 " %" SCNu64
 					" %" SCNu64, &parameters.capacity, &parameters.rate,
 					&parameters.max_copies, &parameters.seed, &first,
 					&count) == 6)
 		build(filter, &parameters, first, count, host);
-	else if (sscanf(line, "add %" SCNu64 " %" SCNu64 " %" SCNu64, &first, &count,
+	else if (sscanf(line, "add %" SCNu64 " %" SCNu64 " %" SCNu64, &first,
+					&count,
 					&times) == 3)
 	{
 		for (uint64_t i = first; i < first + count; i++)
 		{
 			for (uint64_t j = 0; j < times; j++)
-				CHECK(cuckoo_set_add(filter, golden_hash(i, filter->seed),
-									 &host->host) <= CUCKOO_SATURATED);
+				CHECK(cuckoo_filter_add(filter, golden_hash(i, filter->seed),
+										&host->host) <= CUCKOO_SATURATED);
 		}
 	}
 	else if (sscanf(line, "remove %" SCNu64 " %" SCNu64, &first, &count) == 2)
 	{
 		for (uint64_t i = first; i < first + count; i++)
-			CHECK(cuckoo_set_remove(filter, golden_hash(i, filter->seed)) <=
+			CHECK(cuckoo_filter_remove(filter, golden_hash(i, filter->seed)) <=
 				  CUCKOO_SATURATED);
 	}
 	else if (sscanf(line, "resize %" SCNu64 " %" SCNu64, &first, &count) == 2)
 	{
 		CuckooFilter resized;
 
-		CHECK_STATUS(cuckoo_set_resize(filter, &resized, first, count,
-									   &host->host), CUCKOO_OK);
+		CHECK_STATUS(cuckoo_filter_resize(filter, &resized, first, count,
+										  &host->host), CUCKOO_OK);
 		test_release(filter, host);
 		*filter = resized;
 	}

@@ -182,7 +182,7 @@ test_main(int argc, char **argv, const TestCase *cases, size_t ncases)
 
 	for (size_t i = 0; i < ncases; i++)
 	{
-		const clock_t start = clock();
+		const		clock_t start = clock();
 		uint64_t	name_hash = 0;
 
 		case_name = cases[i].name;
@@ -319,7 +319,8 @@ test_new(CuckooFilter *filter, TestHost *host, uint64_t capacity,
 {
 	const CuckooParameters parameters = {capacity, rate, max_copies, 0};
 
-	CHECK_STATUS(cuckoo_set_new(filter, &parameters, &host->host), CUCKOO_OK);
+	CHECK_STATUS(cuckoo_filter_new(filter, &parameters, &host->host),
+				 CUCKOO_OK);
 }
 
 void
@@ -342,7 +343,7 @@ test_new_table(CuckooFilter *filter, TestHost *host, uint32_t ncolumns,
 	filter->declared_copies = max_copies;
 	filter->capacity = CUCKOO_MAX_CAPACITY;
 	cuckoo_bucket_packing(&filter->packing, prefix_bits - index_bits);
-	filter->image_bytes = (size_t) cuckoo_image_bytes(filter);
+	filter->image_bytes = (size_t) cuckoo_header_image_bytes(filter);
 	filter->image_room = filter->image_bytes;
 	filter->image = host->host.alloc(host, filter->image_bytes);
 	CHECK(filter->image != NULL);
@@ -408,9 +409,9 @@ test_check_filter(CuckooFilter *filter)
 	uint8_t    *bytes;
 	CuckooStatus status;
 
-	CHECK_EQUAL(filter->image_bytes, cuckoo_image_bytes(filter));
+	CHECK_EQUAL(filter->image_bytes, cuckoo_header_image_bytes(filter));
 	CHECK(filter->image_bytes <= filter->image_room);
-	cuckoo_image_store_header(filter);
+	cuckoo_header_store(filter);
 	bytes = malloc(filter->image_bytes);
 	CHECK(bytes != NULL);
 	memcpy(bytes, filter->image, filter->image_bytes);
@@ -420,9 +421,9 @@ test_check_filter(CuckooFilter *filter)
 	CHECK(test_same_header(filter, &opened));
 	status = cuckoo_image_check(&opened, NULL, &position);
 	CHECK_STATUS(status, CUCKOO_OK);
-	cuckoo_image_store_header(&opened);
+	cuckoo_header_store(&opened);
 	CHECK(memcmp(bytes, filter->image, filter->image_bytes) == 0);
-	status = cuckoo_image_open_header(&opened, bytes, &header_bytes);
+	status = cuckoo_header_open(&opened, bytes, &header_bytes);
 	CHECK_STATUS(status, CUCKOO_OK);
 	CHECK_EQUAL(header_bytes, filter->image_bytes);
 	free(bytes);
@@ -471,9 +472,9 @@ take_keys(uint64_t *keys, size_t ntaken, const CuckooFilter *table,
 	size_t		room = CUCKOO_MAX_COPIES;
 	size_t		nkeys;
 
-	while ((nkeys = cuckoo_merge_next_keys(table, &walk, add_copies,
-										   keys + ntaken, room,
-										   &host->host)) > 0)
+	while ((nkeys = cuckoo_merge_next_hashes(table, &walk, add_copies,
+											 keys + ntaken, room,
+											 &host->host)) > 0)
 	{
 		CHECK(nkeys <= room);
 		ntaken += nkeys;
@@ -488,11 +489,11 @@ test_unite_by_keys(CuckooFilter *filter, const CuckooFilter *other,
 {
 	/* a value of a damaged table gives more keys than it has slots */
 	const size_t room = CUCKOO_MAX_COPIES *
-		(size_t) (cuckoo_image_nslots(filter) + cuckoo_image_nslots(other) +
+		(size_t) (cuckoo_header_nslots(filter) + cuckoo_header_nslots(other) +
 				  20);
 	uint64_t   *const keys = malloc(room * sizeof(keys[0]));
-	CuckooKeyArray array = {keys, 0, 0};
-	const CuckooKeySource source = cuckoo_key_array_source(&array);
+	CuckooHashArray array = {keys, 0, 0};
+	const CuckooHashSource source = cuckoo_build_array_source(&array);
 	size_t		ntaken;
 	CuckooStatus status;
 
@@ -509,8 +510,8 @@ test_unite_by_keys(CuckooFilter *filter, const CuckooFilter *other,
 		filter->is_merged = true;
 
 	if (!build_anew)
-		status = cuckoo_merge_keys(filter, &source, array.nkeys, add_copies,
-								   &host->host);
+		status = cuckoo_merge_hashes(filter, &source, array.nkeys, add_copies,
+									 &host->host);
 	else
 	{
 		CuckooFilter built = *filter;
@@ -519,7 +520,7 @@ test_unite_by_keys(CuckooFilter *filter, const CuckooFilter *other,
 									&host->host);
 		if (status == CUCKOO_OK)
 		{
-			cuckoo_set_release(filter, &host->host);
+			cuckoo_filter_release(filter, &host->host);
 			*filter = built;
 		}
 	}

@@ -5,8 +5,8 @@
  *
  * Not part of the check, and not to be run over files that exist: they say
  * what a released version has written, and a program that disagrees with them
- * is wrong.  A new format, or a new case, gets new files.  What is there already
- * stays as it is.
+ * is wrong.  A new format, or a new case, gets new files.  What is there
+ * already stays as it is.
  *
  *		make_golden directory
  *
@@ -40,7 +40,7 @@ static const GoldenCase golden_cases[] = {
 	{"list_single", "a list for good, of single copies, filled to its capacity",
 	"new 23 46116860184273879 1 0\nfamily 2\nadd 0 23 2\n", 23},
 	{"table_q0", "a table of one bucket per column",
-	"new 300 46116860184273879 4 0\nfamily 3\nadd 0 300 1\nremove 100 50\n",
+		"new 300 46116860184273879 4 0\nfamily 3\nadd 0 300 1\nremove 100 50\n",
 	300},
 	{"table_wide", "fingerprints that do not fit one word",
 		"new 40 4611686018 4 7\nfamily 5\nadd 0 30 1\nadd 0 3 5\nremove 20 5\n",
@@ -149,14 +149,14 @@ make(const GoldenCase *golden)
 		const uint64_t hash = golden_hash(i, filter.seed);
 
 		fprintf(file, "answer %" PRIu64 " 0x%016" PRIx64 " %d\n", i, hash,
-				cuckoo_set_count(&filter, hash));
+				cuckoo_filter_count(&filter, hash));
 	}
 	for (uint64_t i = 0; i < 20; i++)
 	{
 		const uint64_t hash = golden_hash(1000000 + i, filter.seed);
 
 		fprintf(file, "answer %" PRIu64 " 0x%016" PRIx64 " %d\n", 1000000 + i,
-				hash, cuckoo_set_count(&filter, hash));
+				hash, cuckoo_filter_count(&filter, hash));
 	}
 	CHECK(fclose(file) == 0);
 	test_release(&filter, &host);

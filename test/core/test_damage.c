@@ -54,9 +54,9 @@ make_filter(CuckooFilter *filter, TestHost *host, size_t shape)
 	test_new(filter, host, shapes[shape].capacity,
 			 test_rate(shapes[shape].rate), shapes[shape].max_copies);
 	for (uint64_t i = 0; i < shapes[shape].nvalues; i++)
-		(void) cuckoo_set_add(filter, test_mix(i % 3 == 2 ? i - 1 : i),
-							  &host->host);
-	cuckoo_image_store_header(filter);
+		(void) cuckoo_filter_add(filter, test_mix(i % 3 == 2 ? i - 1 : i),
+								 &host->host);
+	cuckoo_header_store(filter);
 }
 
 /*
@@ -111,7 +111,7 @@ damage_header(CuckooFilter *filter)
 {
 	if (filter->is_table && test_random_below(2) == 0)
 	{
-		const uint64_t nslots = cuckoo_image_nslots(filter);
+		const uint64_t nslots = cuckoo_header_nslots(filter);
 
 		filter->nentries = test_random_below(3);
 		if (test_random_below(2) == 0)
@@ -141,7 +141,7 @@ check_result(CuckooFilter *filter, TestHost *host)
 	uint8_t    *bytes;
 
 	CHECK(filter->image_bytes <= filter->image_room);
-	cuckoo_image_store_header(filter);
+	cuckoo_header_store(filter);
 	bytes = malloc(filter->image_bytes);
 	CHECK(bytes != NULL);
 	memcpy(bytes, filter->image, filter->image_bytes);
@@ -158,11 +158,12 @@ read_all(const CuckooFilter *filter, TestHost *host)
 	bool		results[NHASHES];
 	uint64_t	position;
 
-	cuckoo_set_contains_batch(filter, hashes, NHASHES, results);
+	cuckoo_filter_contains_batch(filter, hashes, NHASHES, results);
 	for (int i = 0; i < NHASHES; i++)
 	{
-		CHECK_EQUAL(results[i], cuckoo_set_contains(filter, hashes[i]));
-		CHECK(cuckoo_set_count(filter, hashes[i]) <= 2 * CUCKOO_BUCKET_SLOTS);
+		CHECK_EQUAL(results[i], cuckoo_filter_contains(filter, hashes[i]));
+		CHECK(cuckoo_filter_count(filter,
+								  hashes[i]) <= 2 * CUCKOO_BUCKET_SLOTS);
 		if (filter->is_table)
 		{
 			CuckooWindow windows[2];
@@ -177,12 +178,12 @@ read_all(const CuckooFilter *filter, TestHost *host)
 					   windows[j].nbytes);
 				ncopies += cuckoo_window_count(filter, &windows[j], bytes);
 			}
-			CHECK_EQUAL(ncopies, cuckoo_set_count(filter, hashes[i]));
+			CHECK_EQUAL(ncopies, cuckoo_filter_count(filter, hashes[i]));
 		}
 	}
-	CHECK(cuckoo_set_estimate_values(filter) >= 0);
-	CHECK(cuckoo_set_fpr(filter) >= 0);
-	CHECK(cuckoo_set_load_factor(filter) >= 0);
+	CHECK(cuckoo_filter_estimate_values(filter) >= 0);
+	CHECK(cuckoo_filter_fpr(filter) >= 0);
+	CHECK(cuckoo_filter_load_factor(filter) >= 0);
 	(void) cuckoo_image_check(filter, &host->host, &position);
 }
 
@@ -192,11 +193,11 @@ change(const CuckooFilter *filter, TestHost *host)
 {
 	CuckooFilter copy;
 
-	CHECK_STATUS(cuckoo_set_copy(filter, &copy, &host->host), CUCKOO_OK);
+	CHECK_STATUS(cuckoo_filter_copy(filter, &copy, &host->host), CUCKOO_OK);
 	for (int i = 0; i < 20 * NHASHES; i++)
 	{
 		const uint64_t hash = i < NHASHES ? hashes[i] : test_random();
-		const CuckooStatus status = cuckoo_set_add(&copy, hash, &host->host);
+		const CuckooStatus status = cuckoo_filter_add(&copy, hash, &host->host);
 
 		CHECK(status == CUCKOO_OK || status == CUCKOO_SATURATED ||
 			  status == CUCKOO_FULL || status == CUCKOO_COLLIDING);
@@ -206,8 +207,8 @@ change(const CuckooFilter *filter, TestHost *host)
 		for (int i = 0; i < 20 * NHASHES; i++)
 		{
 			const CuckooStatus status =
-				cuckoo_set_remove(&copy, i < NHASHES ? hashes[i] :
-								  test_mix((uint64_t) i));
+				cuckoo_filter_remove(&copy, i < NHASHES ? hashes[i] :
+									 test_mix((uint64_t) i));
 
 			CHECK(status == CUCKOO_OK || status == CUCKOO_SATURATED ||
 				  status == CUCKOO_NOT_FOUND);
@@ -233,9 +234,9 @@ resize(const CuckooFilter *filter, TestHost *host)
 	{
 		CuckooFilter resized;
 
-		if (cuckoo_set_resize(filter, &resized, rows[i].capacity,
-							  test_rate(rows[i].rate),
-							  &host->host) == CUCKOO_OK)
+		if (cuckoo_filter_resize(filter, &resized, rows[i].capacity,
+								 test_rate(rows[i].rate),
+								 &host->host) == CUCKOO_OK)
 			check_result(&resized, host);
 	}
 }
@@ -249,13 +250,13 @@ static void
 merge_keys(const CuckooFilter *a, const CuckooFilter *b, bool add_copies,
 		   TestHost *host)
 {
-	if (!cuckoo_merge_by_keys(a, b))
+	if (!cuckoo_merge_by_hashes(a, b))
 		return;
 	for (int build_anew = 0; build_anew < 2; build_anew++)
 	{
 		CuckooFilter merged;
 
-		CHECK_STATUS(cuckoo_set_copy(a, &merged, &host->host), CUCKOO_OK);
+		CHECK_STATUS(cuckoo_filter_copy(a, &merged, &host->host), CUCKOO_OK);
 		(void) test_unite_by_keys(&merged, b, add_copies, build_anew != 0,
 								  host);
 		check_result(&merged, host);
@@ -274,7 +275,7 @@ merge(const CuckooFilter *a, const CuckooFilter *b, TestHost *host)
 	{
 		CuckooFilter merged;
 
-		CHECK_STATUS(cuckoo_set_copy(a, &merged, &host->host), CUCKOO_OK);
+		CHECK_STATUS(cuckoo_filter_copy(a, &merged, &host->host), CUCKOO_OK);
 		(void) cuckoo_merge_into(&merged, b, add_copies == 1, &host->host);
 		check_result(&merged, host);
 		merge_keys(a, b, add_copies == 1, host);
@@ -323,12 +324,13 @@ random_damage(void)
 
 		test_host_init(&host);
 		make_filter(&sound, &host, shape);
-		CHECK_STATUS(cuckoo_set_copy(&sound, &written, &host.host), CUCKOO_OK);
+		CHECK_STATUS(cuckoo_filter_copy(&sound, &written, &host.host),
+					 CUCKOO_OK);
 		if (round % 7 != 0)
-			damage_body(cuckoo_image_body(&written),
+			damage_body(cuckoo_header_body(&written),
 						written.image_bytes - CUCKOO_HEADER_BYTES);
 		damage_header(&written);
-		cuckoo_image_store_header(&written);
+		cuckoo_header_store(&written);
 		CHECK_STATUS(cuckoo_image_open(&damaged, written.image,
 									   written.image_bytes), CUCKOO_OK);
 		nsound += cuckoo_image_check(&damaged, NULL, &position) == CUCKOO_OK;
@@ -365,13 +367,13 @@ lists_out_of_order(void)
 		test_new(&sound, &host, 20, test_rate(0.01), 4);
 		test_new(&written, &host, 20, test_rate(0.01), 4);
 		for (uint64_t i = 0; i < 12; i++)
-			(void) cuckoo_set_add(&sound, hashes[i], &host.host);
+			(void) cuckoo_filter_add(&sound, hashes[i], &host.host);
 		for (uint64_t i = 0; i < nentries; i++)
-			(void) cuckoo_set_add(&written, test_random(), &host.host);
-		cuckoo_image_store_header(&sound);
-		cuckoo_image_store_header(&written);
+			(void) cuckoo_filter_add(&written, test_random(), &host.host);
+		cuckoo_header_store(&sound);
+		cuckoo_header_store(&written);
 		for (uint64_t i = 0; i < nentries; i++)
-			cuckoo_store_le64(cuckoo_image_body(&written) + 8 * i,
+			cuckoo_store_le64(cuckoo_header_body(&written) + 8 * i,
 							  hashes[test_random_below(4)]);
 		CHECK_STATUS(cuckoo_image_open(&damaged, written.image,
 									   written.image_bytes), CUCKOO_OK);

@@ -28,7 +28,7 @@ fill(CuckooFilter *filter, TestHost *host, uint64_t capacity, uint64_t rate,
 	for (uint64_t i = 0; i < capacity; i++)
 	{
 		const CuckooStatus status =
-			cuckoo_set_add(filter, test_mix(salt + i), &host->host);
+			cuckoo_filter_add(filter, test_mix(salt + i), &host->host);
 
 		if (status == CUCKOO_SATURATED)
 			nsaturated++;
@@ -42,7 +42,7 @@ fill(CuckooFilter *filter, TestHost *host, uint64_t capacity, uint64_t rate,
 			  filter->nentries * 10 >= capacity * 9);
 	CHECK_EQUAL(filter->max_copies, max_copies);
 	for (uint64_t i = 0; i < capacity; i++)
-		CHECK(cuckoo_set_contains(filter, test_mix(salt + i)));
+		CHECK(cuckoo_filter_contains(filter, test_mix(salt + i)));
 	CHECK_STATUS(cuckoo_image_check(filter, NULL, &position), CUCKOO_OK);
 }
 
@@ -64,7 +64,7 @@ past_capacity(CuckooFilter *filter, TestHost *host, uint64_t salt)
 		CuckooStatus status;
 
 		test_snapshot_take(&snapshot, filter);
-		status = cuckoo_set_add(filter, hash, &host->host);
+		status = cuckoo_filter_add(filter, hash, &host->host);
 		if (status == CUCKOO_FULL)
 		{
 			nrefused++;
@@ -73,7 +73,7 @@ past_capacity(CuckooFilter *filter, TestHost *host, uint64_t salt)
 		}
 		else if (status == CUCKOO_OK)
 		{
-			CHECK(cuckoo_set_contains(filter, hash));
+			CHECK(cuckoo_filter_contains(filter, hash));
 			/* past its capacity a table does not grow */
 			if (snapshot.filter.nentries >= filter->capacity &&
 				snapshot.filter.is_table)
@@ -213,7 +213,8 @@ bytes_on_the_way(void)
 	last_bytes = filter.image_bytes;
 	for (uint64_t i = 0; i < n; i++)
 	{
-		CHECK_STATUS(cuckoo_set_add(&filter, test_mix(i), &host.host), CUCKOO_OK);
+		CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(i), &host.host),
+					 CUCKOO_OK);
 		if (i + 1 == 20)
 			CHECK_EQUAL(filter.image_bytes + 4, 208);
 		WHERE("n %" PRIu64 ", bytes %" PRIu64, i, filter.image_bytes, 0, 0);
@@ -223,7 +224,7 @@ bytes_on_the_way(void)
 			/* the first table is as large as the list was, whatever its load */
 			if (filter.ngrowths > 0)
 			{
-				CHECK(cuckoo_set_load_factor(&filter) >= 0.45);
+				CHECK(cuckoo_filter_load_factor(&filter) >= 0.45);
 				CHECK(filter.growth_load >= 9000);
 			}
 			CHECK_EQUAL(filter.geometry.index_bits, filter.ngrowths);
@@ -251,22 +252,23 @@ one_hot_value(void)
 			test_host_init(&host);
 			test_new(&filter, &host, 10000, test_rate(0.001), max_copies);
 			for (uint64_t i = 0; i < nothers; i++)
-				CHECK(cuckoo_set_add(&filter, test_mix(i + 1), &host.host) <=
+				CHECK(cuckoo_filter_add(&filter, test_mix(i + 1), &host.host) <=
 					  CUCKOO_SATURATED);
 			{
 				const uint64_t before = filter.nentries;
-				const int	ncopies = cuckoo_set_count(&filter, 0);
+				const int	ncopies = cuckoo_filter_count(&filter, 0);
 
 				for (int i = 0; i < 100000; i++)
-					CHECK_STATUS(cuckoo_set_add(&filter, 0, &host.host),
+					CHECK_STATUS(cuckoo_filter_add(&filter, 0, &host.host),
 								 i + ncopies < max_copies ? CUCKOO_OK :
 								 CUCKOO_SATURATED);
 				CHECK_EQUAL(filter.nentries,
 							before + (uint64_t) (max_copies - ncopies));
-				CHECK_EQUAL(cuckoo_set_count(&filter, 0), max_copies);
+				CHECK_EQUAL(cuckoo_filter_count(&filter, 0), max_copies);
 			}
 			if (max_copies > 1)
-				CHECK_STATUS(cuckoo_set_remove(&filter, 0), CUCKOO_SATURATED);
+				CHECK_STATUS(cuckoo_filter_remove(&filter, 0),
+							 CUCKOO_SATURATED);
 			CHECK_EQUAL(filter.max_copies, max_copies);
 			test_check_filter(&filter);
 			test_release(&filter, &host);
@@ -304,7 +306,8 @@ fill_with_hot(uint64_t capacity, int max_copies, bool in_turn)
 			{
 				WHERE("capacity %" PRIu64 ", copies %" PRIu64 ", in turn, add %"
 					  PRIu64, capacity, max_copies, i, 0);
-				CHECK(cuckoo_set_add(&filter, test_mix(salt + i), &host.host) <=
+				CHECK(cuckoo_filter_add(&filter, test_mix(salt + i),
+										&host.host) <=
 					  CUCKOO_SATURATED);
 			}
 		}
@@ -317,7 +320,8 @@ fill_with_hot(uint64_t capacity, int max_copies, bool in_turn)
 			for (int copy = 0; copy < max_copies + 2; copy++)
 			{
 				const CuckooStatus status =
-					cuckoo_set_add(&filter, test_mix(salt + nadded), &host.host);
+					cuckoo_filter_add(&filter, test_mix(salt + nadded),
+									  &host.host);
 
 				WHERE("capacity %" PRIu64 ", copies %" PRIu64 ", entries %"
 					  PRIu64, capacity, max_copies, filter.nentries, 0);
@@ -328,7 +332,7 @@ fill_with_hot(uint64_t capacity, int max_copies, bool in_turn)
 			nadded++;
 		}
 		/* the last may have been refused whole */
-		if (cuckoo_set_count(&filter, test_mix(salt + nadded - 1)) == 0)
+		if (cuckoo_filter_count(&filter, test_mix(salt + nadded - 1)) == 0)
 			nadded--;
 	}
 
@@ -337,9 +341,9 @@ fill_with_hot(uint64_t capacity, int max_copies, bool in_turn)
 	CHECK(filter.max_copies >= 2);
 	for (uint64_t i = 0; i < nadded; i++)
 	{
-		const int	count = cuckoo_set_count(&filter, test_mix(salt + i));
+		const int	count = cuckoo_filter_count(&filter, test_mix(salt + i));
 
-		CHECK(cuckoo_set_contains(&filter, test_mix(salt + i)));
+		CHECK(cuckoo_filter_contains(&filter, test_mix(salt + i)));
 		CHECK(count <= filter.max_copies);
 		/* all that were added often enough are saturated */
 		if (in_turn || i + 1 < nadded)
@@ -371,7 +375,8 @@ nothing_but_hot_values(void)
 		{
 			for (int max_copies = 2; max_copies <= 4; max_copies++)
 			{
-				nlowered += fill_with_hot(capacities[c], max_copies, i % 2 == 0);
+				nlowered += fill_with_hot(capacities[c], max_copies,
+										  i % 2 == 0);
 				nfills++;
 			}
 		}
@@ -403,13 +408,13 @@ mostly_single_values(void)
 				1 + (int) (nvalues % 20 == 0);
 
 			for (int i = 0; i < nadds; i++)
-				CHECK(cuckoo_set_add(&filter, test_mix(salt + nvalues),
-									 &host.host) <= CUCKOO_SATURATED);
+				CHECK(cuckoo_filter_add(&filter, test_mix(salt + nvalues),
+										&host.host) <= CUCKOO_SATURATED);
 			nvalues++;
 		}
 		CHECK_EQUAL(filter.max_copies, 4);
 		for (uint64_t i = 0; i < nvalues; i++)
-			CHECK(cuckoo_set_count(&filter, test_mix(salt + i)) >=
+			CHECK(cuckoo_filter_count(&filter, test_mix(salt + i)) >=
 				  (i % 100 == 0 ? 4 : 1 + (int) (i % 20 == 0)));
 		test_release(&filter, &host);
 		test_host_finish(&host);
@@ -454,7 +459,8 @@ adversarial(uint64_t nhonest_before, uint64_t ncrafted)
 	test_host_init(&host);
 	test_new(&filter, &host, capacity, test_rate(1e-6), 4);
 	for (uint64_t i = 0; i < nhonest_before; i++)
-		CHECK_STATUS(cuckoo_set_add(&filter, test_mix(i), &host.host), CUCKOO_OK);
+		CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(i), &host.host),
+					 CUCKOO_OK);
 	honest_bytes = filter.image_bytes;
 	was_table = filter.is_table;
 
@@ -466,13 +472,13 @@ adversarial(uint64_t nhonest_before, uint64_t ncrafted)
 
 		test_snapshot_take(&snapshot, &filter);
 		host.peak_bytes = host.live_bytes;
-		status = cuckoo_set_add(&filter, hash, &host.host);
+		status = cuckoo_filter_add(&filter, hash, &host.host);
 		WHERE("honest %" PRIu64 ", crafted %" PRIu64 ", accepted %" PRIu64,
 			  nhonest_before, i, naccepted, 0);
 		if (status == CUCKOO_OK)
 		{
 			naccepted++;
-			CHECK(cuckoo_set_contains(&filter, hash));
+			CHECK(cuckoo_filter_contains(&filter, hash));
 		}
 		else
 		{
@@ -494,12 +500,12 @@ adversarial(uint64_t nhonest_before, uint64_t ncrafted)
 	{
 		const uint64_t hash = test_mix(nhonest_before + i);
 
-		CHECK_STATUS(cuckoo_set_add(&filter, hash, &host.host), CUCKOO_OK);
-		CHECK(cuckoo_set_contains(&filter, hash));
+		CHECK_STATUS(cuckoo_filter_add(&filter, hash, &host.host), CUCKOO_OK);
+		CHECK(cuckoo_filter_contains(&filter, hash));
 	}
 	CHECK(filter.image_bytes <= 2 * image_bytes + 8 * 2000);
 	for (uint64_t i = 0; i < nhonest_before; i++)
-		CHECK(cuckoo_set_contains(&filter, test_mix(i)));
+		CHECK(cuckoo_filter_contains(&filter, test_mix(i)));
 	test_check_filter(&filter);
 	printf("# after %" PRIu64 " honest values %" PRIu64 " of %" PRIu64
 		   " crafted ones accepted; %" PRIu64 " bytes, before %" PRIu64 "\n",
@@ -530,12 +536,13 @@ adversarial_list(void)
 	test_host_init(&host);
 	test_new(&filter, &host, 1000000, test_rate(1e-8), 4);
 	for (; i < CUCKOO_MAX_LIST_ENTRIES; i++)
-		CHECK_STATUS(cuckoo_set_add(&filter, crafted(&filter, i), &host.host),
+		CHECK_STATUS(cuckoo_filter_add(&filter, crafted(&filter, i),
+									   &host.host),
 					 CUCKOO_OK);
 	CHECK(!filter.is_table);
 	test_check_filter(&filter);
 	test_snapshot_take(&snapshot, &filter);
-	CHECK_STATUS(cuckoo_set_add(&filter, crafted(&filter, i), &host.host),
+	CHECK_STATUS(cuckoo_filter_add(&filter, crafted(&filter, i), &host.host),
 				 CUCKOO_COLLIDING);
 	test_snapshot_check(&snapshot, &filter);
 	test_snapshot_free(&snapshot);

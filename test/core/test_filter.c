@@ -104,8 +104,8 @@ check_hash(const CuckooFilter *filter, const Model *model, uint64_t hash)
 {
 	const int	ncopies = ref_bag_count(&model->bag, model_key(model, hash));
 
-	CHECK_EQUAL(cuckoo_set_count(filter, hash), ncopies);
-	CHECK_EQUAL(cuckoo_set_contains(filter, hash), ncopies > 0);
+	CHECK_EQUAL(cuckoo_filter_count(filter, hash), ncopies);
+	CHECK_EQUAL(cuckoo_filter_contains(filter, hash), ncopies > 0);
 }
 
 /*
@@ -116,7 +116,7 @@ static CuckooStatus
 add(CuckooFilter *filter, Model *model, uint64_t hash, TestHost *host)
 {
 	const CuckooFilter before = *filter;
-	const CuckooStatus status = cuckoo_set_add(filter, hash, &host->host);
+	const CuckooStatus status = cuckoo_filter_add(filter, hash, &host->host);
 
 	if (status == CUCKOO_OK || status == CUCKOO_SATURATED)
 	{
@@ -152,7 +152,7 @@ take_out(CuckooFilter *filter, Model *model, uint64_t hash)
 	const uint64_t key = model_key(model, hash);
 	const int	ncopies = ref_bag_count(&model->bag, key);
 
-	CHECK_STATUS(cuckoo_set_remove(filter, hash),
+	CHECK_STATUS(cuckoo_filter_remove(filter, hash),
 				 ncopies == 0 ? CUCKOO_NOT_FOUND :
 				 ncopies >= model->max_copies ? CUCKOO_SATURATED : CUCKOO_OK);
 	if (ncopies > 0 && ncopies < model->max_copies)
@@ -168,11 +168,11 @@ check_pool(CuckooFilter *filter, const Model *model, const uint64_t *pool,
 
 	CHECK(results != NULL);
 	test_check_filter(filter);
-	cuckoo_set_contains_batch(filter, pool, npool, results);
+	cuckoo_filter_contains_batch(filter, pool, npool, results);
 	for (size_t i = 0; i < npool; i++)
 	{
 		check_hash(filter, model, pool[i]);
-		CHECK_EQUAL(results[i], cuckoo_set_contains(filter, pool[i]));
+		CHECK_EQUAL(results[i], cuckoo_filter_contains(filter, pool[i]));
 	}
 	free(results);
 }
@@ -201,7 +201,8 @@ resize(CuckooFilter *filter, Model *model, TestHost *host)
 	TestSnapshot snapshot;
 
 	test_snapshot_take(&snapshot, filter);
-	status = cuckoo_set_resize(filter, &resized, capacity, rate, &host->host);
+	status = cuckoo_filter_resize(filter, &resized, capacity, rate,
+								  &host->host);
 	test_snapshot_check(&snapshot, filter);
 	test_snapshot_free(&snapshot);
 
@@ -235,9 +236,9 @@ resize(CuckooFilter *filter, Model *model, TestHost *host)
 									   resized.geometry.prefix_bits, wanted) <=
 				  rate);
 		else if (wanted <= filter->capacity)
-			CHECK(cuckoo_set_declared_fpr(&resized) <=
-				  cuckoo_set_declared_fpr(filter) * (1 + 1e-9) ||
-				  cuckoo_set_declared_fpr(&resized) <= 1.0 / 64);
+			CHECK(cuckoo_filter_declared_fpr(&resized) <=
+				  cuckoo_filter_declared_fpr(filter) * (1 + 1e-9) ||
+				  cuckoo_filter_declared_fpr(&resized) <= 1.0 / 64);
 		test_release(filter, host);
 		*filter = resized;
 		model_follow(model, filter, true);
@@ -261,9 +262,11 @@ operate(uint64_t capacity, uint64_t rate, int max_copies, int nsteps,
 {
 	const uint64_t npool = 16 + capacity + capacity / 4;
 	uint64_t   *const pool = malloc(npool * sizeof(pool[0]));
+
 	/* hot values are added again and again, up to a few or nearly all */
 	const uint64_t hot_part = 1 + test_random_below(20);
 	const uint64_t nhot = 1 + test_random_below(npool) / hot_part;
+
 	/* how many adds in 16 there are while the filter fills, and empties */
 	const uint64_t nadds_filling = 9 + test_random_below(7);
 	const uint64_t nadds_emptying = 2 + test_random_below(6);
@@ -304,7 +307,8 @@ operate(uint64_t capacity, uint64_t rate, int max_copies, int nsteps,
 		else if (test_random_below(4 * npool) == 0)
 			is_filling = !is_filling;
 
-		if (test_random_below(16) < (is_filling ? nadds_filling : nadds_emptying))
+		if (test_random_below(16) <
+			(is_filling ? nadds_filling : nadds_emptying))
 			add(&filter, &model, hash, &host);
 		else if (filter.max_copies > 1)
 			take_out(&filter, &model, hash);
@@ -427,19 +431,19 @@ list_to_table(void)
 				for (uint64_t i = 0; i <= n; i++)
 				{
 					uint64_t	j = i;
-					const uint64_t key = cuckoo_build_key(keys[i]);
+					const uint64_t key = cuckoo_order_hash(keys[i]);
 
 					for (; j > 0 && sorted[j - 1] > key; j--)
 						sorted[j] = sorted[j - 1];
 					sorted[j] = key;
 				}
 				CHECK_STATUS(cuckoo_build_array(&built, &parameters, sorted,
-											  (size_t) n + 1, &host.host),
+												(size_t) n + 1, &host.host),
 							 CUCKOO_OK);
 				CHECK_EQUAL(built.is_table, filter.is_table);
 				test_check_filter(&built);
 				for (uint64_t i = 0; i <= n; i++)
-					CHECK(cuckoo_set_contains(&built, keys[i]));
+					CHECK(cuckoo_filter_contains(&built, keys[i]));
 				test_release(&built, &host);
 			}
 			if (n > 2 * limit)
@@ -478,7 +482,8 @@ out_of_memory(void)
 		for (int step = 0; step < (int) capacity * 3; step++)
 		{
 			const uint64_t hash =
-				test_mix((uint64_t) round * 100000 + test_random_below(nvalues));
+				test_mix((uint64_t) round * 100000 +
+						 test_random_below(nvalues));
 			CuckooStatus status = CUCKOO_NO_MEMORY;
 
 			for (uint64_t nth = 1; status == CUCKOO_NO_MEMORY; nth++)
@@ -513,8 +518,8 @@ out_of_memory(void)
 
 			test_snapshot_take(&snapshot, &filter);
 			host.fail_at = host.nallocs + nth;
-			status = cuckoo_set_resize(&filter, &resized, filter.capacity +
-									   filter.nentries, 0, &host.host);
+			status = cuckoo_filter_resize(&filter, &resized, filter.capacity +
+										  filter.nentries, 0, &host.host);
 			host.fail_at = 0;
 			test_snapshot_check(&snapshot, &filter);
 			test_snapshot_free(&snapshot);
@@ -574,9 +579,9 @@ build(void)
 		WHERE("capacity %" PRIu64 ", keys %" PRIu64, capacity, nkeys, 0, 0);
 		test_host_init(&host);
 		CHECK_STATUS(cuckoo_build_array(&filter, &parameters, keys, nkeys,
-									  &host.host), CUCKOO_OK);
+										&host.host), CUCKOO_OK);
 		CHECK_STATUS(cuckoo_build_array(&again, &parameters, keys, nkeys,
-									  &host.host), CUCKOO_OK);
+										&host.host), CUCKOO_OK);
 		test_check_filter(&filter);
 		test_check_filter(&again);
 		CHECK_EQUAL(filter.image_bytes, again.image_bytes);
@@ -589,11 +594,12 @@ build(void)
 
 		model_init(&model, &filter);
 		for (size_t i = 0; i < nkeys; i++)
-			model_put(&model, model_key(&model, cuckoo_build_key_hash(keys[i])),
+			model_put(&model, model_key(&model,
+										cuckoo_order_hash_back(keys[i])),
 					  1);
 		CHECK_EQUAL(filter.nentries, model.bag.total);
 		for (size_t i = 0; i < nkeys; i++)
-			check_hash(&filter, &model, cuckoo_build_key_hash(keys[i]));
+			check_hash(&filter, &model, cuckoo_order_hash_back(keys[i]));
 		for (size_t i = 0; i < 100; i++)
 			check_hash(&filter, &model, test_random());
 
@@ -670,7 +676,8 @@ build_with_copies(void)
 		TestHost	host;
 		Model		model;
 		Dribble		dribble = {keys, 0, 0, 0};
-		const CuckooKeySource source = {dribble_rewind, dribble_next, &dribble};
+		const CuckooHashSource source = {dribble_rewind, dribble_next,
+		&dribble};
 
 		CHECK(keys != NULL);
 		while (nkeys < capacity)
@@ -689,9 +696,9 @@ build_with_copies(void)
 			  0);
 		test_host_init(&host);
 		CHECK_STATUS(cuckoo_build_array(&filter, &parameters, keys, nkeys,
-									  &host.host), CUCKOO_OK);
+										&host.host), CUCKOO_OK);
 		CHECK_STATUS(cuckoo_build(&dribbled, &parameters, &source,
-										   nkeys, &host.host), CUCKOO_OK);
+								  nkeys, &host.host), CUCKOO_OK);
 		test_check_filter(&filter);
 		test_check_filter(&dribbled);
 		CHECK(test_same_header(&filter, &dribbled));
@@ -701,11 +708,12 @@ build_with_copies(void)
 
 		model_init(&model, &filter);
 		for (size_t i = 0; i < nkeys; i++)
-			model_put(&model, model_key(&model, cuckoo_build_key_hash(keys[i])),
+			model_put(&model, model_key(&model,
+										cuckoo_order_hash_back(keys[i])),
 					  1);
 		CHECK_EQUAL(filter.nentries, model.bag.total);
 		for (size_t i = 0; i < nkeys; i++)
-			check_hash(&filter, &model, cuckoo_build_key_hash(keys[i]));
+			check_hash(&filter, &model, cuckoo_order_hash_back(keys[i]));
 		nlower += filter.max_copies < max_copies;
 		ref_bag_free(&model.bag);
 		test_release(&filter, &host);
@@ -726,7 +734,8 @@ build_refused(void)
 	uint64_t   *keys = random_keys(5000);
 
 	test_host_init(&host);
-	CHECK_STATUS(cuckoo_build_array(&filter, &parameters, keys, 5000, &host.host),
+	CHECK_STATUS(cuckoo_build_array(&filter, &parameters, keys, 5000,
+									&host.host),
 				 CUCKOO_FULL);
 	parameters.capacity = 20;
 	CHECK_STATUS(cuckoo_build_array(&filter, &parameters, keys, 21, &host.host),
@@ -749,22 +758,22 @@ build_refused(void)
 	for (uint64_t nkeys = 1000; nkeys <= 5000; nkeys += 4000)
 	{
 		for (uint64_t i = 0; i < nkeys; i++)
-			keys[i] = cuckoo_build_key(UINT64_C(0x1234560000000042) | i << 24);
+			keys[i] = cuckoo_order_hash(UINT64_C(0x1234560000000042) | i << 24);
 		test_sort_keys(keys, nkeys);
 		if (nkeys <= CUCKOO_MAX_LIST_ENTRIES)
 		{
 			CHECK_STATUS(cuckoo_build_array(&filter, &parameters, keys, nkeys,
-										  &host.host), CUCKOO_OK);
+											&host.host), CUCKOO_OK);
 			CHECK(!filter.is_table);
 			test_check_filter(&filter);
 			for (uint64_t i = 0; i < nkeys; i++)
-				CHECK(cuckoo_set_contains(&filter,
-										  cuckoo_build_key_hash(keys[i])));
+				CHECK(cuckoo_filter_contains(&filter,
+											 cuckoo_order_hash_back(keys[i])));
 			test_release(&filter, &host);
 		}
 		else
 			CHECK_STATUS(cuckoo_build_array(&filter, &parameters, keys, nkeys,
-										  &host.host), CUCKOO_COLLIDING);
+											&host.host), CUCKOO_COLLIDING);
 		CHECK(host.peak_bytes < 1000000);
 	}
 	test_host_finish(&host);
@@ -778,7 +787,8 @@ build_refused(void)
 		CuckooStatus status;
 
 		host.fail_at = host.nallocs + nth;
-		status = cuckoo_build_array(&filter, &parameters, keys, 3000, &host.host);
+		status = cuckoo_build_array(&filter, &parameters, keys, 3000,
+									&host.host);
 		if (status == CUCKOO_OK)
 			break;
 		CHECK_STATUS(status, CUCKOO_NO_MEMORY);
@@ -804,16 +814,17 @@ run_script(CuckooFilter *filter, TestHost *host, uint64_t script)
 	for (uint64_t i = 0; i < capacity; i++)
 	{
 		x = test_mix(x + i);
-		(void) cuckoo_set_add(filter, test_mix(x % (capacity + 1)), &host->host);
+		(void) cuckoo_filter_add(filter, test_mix(x % (capacity + 1)),
+								 &host->host);
 		if (x >> 60 < 4)
-			(void) cuckoo_set_remove(filter,
-									 test_mix((x >> 8) % (capacity + 1)));
+			(void) cuckoo_filter_remove(filter,
+										test_mix((x >> 8) % (capacity + 1)));
 		if (x >> 54 == 0)
 		{
 			CuckooFilter resized;
 
-			if (cuckoo_set_resize(filter, &resized, filter->capacity, 0,
-								  &host->host) == CUCKOO_OK)
+			if (cuckoo_filter_resize(filter, &resized, filter->capacity, 0,
+									 &host->host) == CUCKOO_OK)
 			{
 				test_release(filter, host);
 				*filter = resized;
@@ -836,7 +847,7 @@ determinism(void)
 		test_host_init(&host);
 		for (int i = 0; i < 2; i++)
 		{
-			host.nallocs += 19;	/* other garbage in fresh memory */
+			host.nallocs += 19; /* other garbage in fresh memory */
 			run_script(&filters[i], &host, script);
 			test_check_filter(&filters[i]);
 		}
@@ -863,14 +874,14 @@ copies(void)
 	{
 		test_new(&filter, &host, capacity, test_rate(0.01), 4);
 		for (uint64_t i = 0; i < capacity / 2; i++)
-			CHECK_STATUS(cuckoo_set_add(&filter, test_mix(i), &host.host),
+			CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(i), &host.host),
 						 CUCKOO_OK);
-		CHECK_STATUS(cuckoo_set_copy(&filter, &copy, &host.host), CUCKOO_OK);
+		CHECK_STATUS(cuckoo_filter_copy(&filter, &copy, &host.host), CUCKOO_OK);
 		for (uint64_t i = capacity / 2; i < capacity; i++)
 		{
-			CHECK_STATUS(cuckoo_set_add(&filter, test_mix(i), &host.host),
+			CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(i), &host.host),
 						 CUCKOO_OK);
-			CHECK_STATUS(cuckoo_set_add(&copy, test_mix(i), &host.host),
+			CHECK_STATUS(cuckoo_filter_add(&copy, test_mix(i), &host.host),
 						 CUCKOO_OK);
 		}
 		test_check_filter(&filter);
@@ -880,7 +891,7 @@ copies(void)
 		CHECK(memcmp(filter.image, copy.image, copy.image_bytes) == 0);
 		test_release(&copy, &host);
 		host.fail_at = host.nallocs + 1;
-		CHECK_STATUS(cuckoo_set_copy(&filter, &copy, &host.host),
+		CHECK_STATUS(cuckoo_filter_copy(&filter, &copy, &host.host),
 					 CUCKOO_NO_MEMORY);
 		test_release(&filter, &host);
 	}
@@ -920,12 +931,13 @@ parameters_out_of_range(void)
 		WHERE("row %" PRIu64, i, 0, 0, 0);
 		test_host_init(&host);
 		/* without a host only the answer */
-		CHECK_STATUS(cuckoo_set_new(&filter, &parameters, NULL), rows[i].status);
+		CHECK_STATUS(cuckoo_filter_new(&filter, &parameters, NULL),
+					 rows[i].status);
 		host.fail_at = 1;
-		status = cuckoo_set_new(&filter, &parameters, &host.host);
+		status = cuckoo_filter_new(&filter, &parameters, &host.host);
 		CHECK_STATUS(status, rows[i].status == CUCKOO_OK ? CUCKOO_NO_MEMORY :
 					 rows[i].status);
-		CHECK_STATUS(cuckoo_set_new(&filter, &parameters, &host.host),
+		CHECK_STATUS(cuckoo_filter_new(&filter, &parameters, &host.host),
 					 rows[i].status);
 		if (rows[i].status == CUCKOO_OK)
 		{
@@ -936,10 +948,10 @@ parameters_out_of_range(void)
 			CHECK_EQUAL(filter.nentries, 0);
 			CHECK(!filter.is_merged);
 			test_check_filter(&filter);
-			CHECK_EQUAL(cuckoo_set_contains(&filter, 0), false);
-			CHECK_STATUS(cuckoo_set_remove(&filter, 0), CUCKOO_NOT_FOUND);
-			CHECK(cuckoo_set_fpr(&filter) == 0.0);
-			CHECK(cuckoo_set_load_factor(&filter) == 0.0);
+			CHECK_EQUAL(cuckoo_filter_contains(&filter, 0), false);
+			CHECK_STATUS(cuckoo_filter_remove(&filter, 0), CUCKOO_NOT_FOUND);
+			CHECK(cuckoo_filter_fpr(&filter) == 0.0);
+			CHECK(cuckoo_filter_load_factor(&filter) == 0.0);
 			test_release(&filter, &host);
 		}
 		test_host_finish(&host);
@@ -958,10 +970,11 @@ resize_cases(void)
 	test_host_init(&host);
 	test_new(&filter, &host, 100000, test_rate(0.001), 4);
 	for (uint64_t i = 0; i < 20000; i++)
-		CHECK_STATUS(cuckoo_set_add(&filter, test_mix(i), &host.host), CUCKOO_OK);
+		CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(i), &host.host),
+					 CUCKOO_OK);
 
 	/* nothing asked for: the same values, in no more bytes */
-	CHECK_STATUS(cuckoo_set_resize(&filter, &resized, 0, 0, &host.host),
+	CHECK_STATUS(cuckoo_filter_resize(&filter, &resized, 0, 0, &host.host),
 				 CUCKOO_OK);
 	CHECK_EQUAL(resized.geometry.prefix_bits, filter.geometry.prefix_bits);
 	CHECK_EQUAL(resized.nentries, filter.nentries);
@@ -969,41 +982,43 @@ resize_cases(void)
 	test_release(&resized, &host);
 
 	/* below what it holds */
-	CHECK_STATUS(cuckoo_set_resize(&filter, &resized, 19999, 0, &host.host),
+	CHECK_STATUS(cuckoo_filter_resize(&filter, &resized, 19999, 0, &host.host),
 				 CUCKOO_BELOW_ENTRIES);
 	/* finer than its bits */
-	CHECK_STATUS(cuckoo_set_resize(&filter, &resized, 0, test_rate(0.0001),
-								   &host.host), CUCKOO_TOO_COARSE);
-	CHECK_STATUS(cuckoo_set_resize(&filter, &resized, 1000000, test_rate(0.001),
-								   &host.host), CUCKOO_TOO_COARSE);
-	CHECK_STATUS(cuckoo_set_resize(&filter, &resized, CUCKOO_MAX_CAPACITY + 1, 0,
-								   &host.host), CUCKOO_BAD_CAPACITY);
+	CHECK_STATUS(cuckoo_filter_resize(&filter, &resized, 0, test_rate(0.0001),
+									  &host.host), CUCKOO_TOO_COARSE);
+	CHECK_STATUS(cuckoo_filter_resize(&filter, &resized, 1000000,
+									  test_rate(0.001),
+									  &host.host), CUCKOO_TOO_COARSE);
+	CHECK_STATUS(cuckoo_filter_resize(&filter, &resized,
+									  CUCKOO_MAX_CAPACITY + 1, 0,
+									  &host.host), CUCKOO_BAD_CAPACITY);
 
 	/* smaller and coarser take fewer bytes each */
-	CHECK_STATUS(cuckoo_set_resize(&filter, &resized, 20000, 0, &host.host),
+	CHECK_STATUS(cuckoo_filter_resize(&filter, &resized, 20000, 0, &host.host),
 				 CUCKOO_OK);
 	CHECK(resized.image_bytes < filter.image_bytes);
-	CHECK_STATUS(cuckoo_set_resize(&filter, &other, 20000, test_rate(0.01),
-								   &host.host), CUCKOO_OK);
+	CHECK_STATUS(cuckoo_filter_resize(&filter, &other, 20000, test_rate(0.01),
+									  &host.host), CUCKOO_OK);
 	CHECK(other.image_bytes < resized.image_bytes);
 	test_check_filter(&resized);
 	test_check_filter(&other);
 	for (uint64_t i = 0; i < 20000; i++)
-		CHECK(cuckoo_set_contains(&resized, test_mix(i)) &&
-			  cuckoo_set_contains(&other, test_mix(i)));
+		CHECK(cuckoo_filter_contains(&resized, test_mix(i)) &&
+			  cuckoo_filter_contains(&other, test_mix(i)));
 	test_release(&resized, &host);
 	test_release(&other, &host);
 
 	/* larger at the rate that is left, and then it takes as many */
-	CHECK_STATUS(cuckoo_set_resize(&filter, &resized, 400000, 0, &host.host),
+	CHECK_STATUS(cuckoo_filter_resize(&filter, &resized, 400000, 0, &host.host),
 				 CUCKOO_OK);
-	CHECK(cuckoo_set_declared_fpr(&resized) > 0.0029 &&
-		  cuckoo_set_declared_fpr(&resized) < 0.0041);
+	CHECK(cuckoo_filter_declared_fpr(&resized) > 0.0029 &&
+		  cuckoo_filter_declared_fpr(&resized) < 0.0041);
 	for (uint64_t i = 20000; i < 400000; i++)
-		CHECK_STATUS(cuckoo_set_add(&resized, test_mix(i), &host.host),
+		CHECK_STATUS(cuckoo_filter_add(&resized, test_mix(i), &host.host),
 					 CUCKOO_OK);
 	for (uint64_t i = 0; i < 400000; i++)
-		CHECK(cuckoo_set_contains(&resized, test_mix(i)));
+		CHECK(cuckoo_filter_contains(&resized, test_mix(i)));
 	test_check_filter(&resized);
 	test_release(&resized, &host);
 
@@ -1026,16 +1041,17 @@ resize_with_superblocks(void)
 	test_host_init(&host);
 	test_new(&filter, &host, 8 * n, test_rate(0.01), 4);
 	for (uint64_t i = 0; i < n + n / 10; i++)
-		CHECK_STATUS(cuckoo_set_add(&filter, test_mix(i), &host.host), CUCKOO_OK);
+		CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(i), &host.host),
+					 CUCKOO_OK);
 	for (uint64_t i = 0; i < n / 3; i++)
-		CHECK_STATUS(cuckoo_set_remove(&filter, test_mix(i)), CUCKOO_OK);
-	CHECK_STATUS(cuckoo_set_resize(&filter, &resized, n, 0, &host.host),
+		CHECK_STATUS(cuckoo_filter_remove(&filter, test_mix(i)), CUCKOO_OK);
+	CHECK_STATUS(cuckoo_filter_resize(&filter, &resized, n, 0, &host.host),
 				 CUCKOO_OK);
 	CHECK(resized.geometry.index_bits < filter.geometry.index_bits);
 	CHECK_EQUAL(resized.nentries, filter.nentries);
 	test_check_filter(&resized);
 	for (uint64_t i = n / 3; i < n + n / 10; i++)
-		CHECK(cuckoo_set_contains(&resized, test_mix(i)));
+		CHECK(cuckoo_filter_contains(&resized, test_mix(i)));
 	test_release(&resized, &host);
 	test_release(&filter, &host);
 	test_host_finish(&host);
@@ -1062,12 +1078,12 @@ resize_below_entries(void)
 		test_host_init(&host);
 		test_new(&filter, &host, n, test_rate(0.001), 4);
 		for (uint64_t i = 0; i < n; i++)
-			CHECK_STATUS(cuckoo_set_add(&filter, test_mix(i), &host.host),
+			CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(i), &host.host),
 						 CUCKOO_OK);
 		if (capacity % 2 == 0)	/* those that are left need a smaller table */
 		{
 			for (; first < n - n / 8; first++)
-				CHECK_STATUS(cuckoo_set_remove(&filter, test_mix(first)),
+				CHECK_STATUS(cuckoo_filter_remove(&filter, test_mix(first)),
 							 CUCKOO_OK);
 		}
 		filter.capacity = capacity;
@@ -1077,8 +1093,8 @@ resize_below_entries(void)
 		{
 			CuckooFilter resized;
 			const CuckooStatus status =
-				cuckoo_set_resize(&filter, &resized, 0, test_rate(asked[i]),
-								  &host.host);
+				cuckoo_filter_resize(&filter, &resized, 0, test_rate(asked[i]),
+									 &host.host);
 
 			WHERE("capacity %" PRIu64 ", rate %" PRIu64, capacity, i, 0, 0);
 			if (status == CUCKOO_TOO_COARSE)
@@ -1089,7 +1105,7 @@ resize_below_entries(void)
 			CHECK_STATUS(status, CUCKOO_OK);
 			test_check_filter(&resized);
 			for (uint64_t v = first; v < n; v++)
-				CHECK(cuckoo_set_contains(&resized, test_mix(v)));
+				CHECK(cuckoo_filter_contains(&resized, test_mix(v)));
 			test_release(&resized, &host);
 		}
 		test_release(&filter, &host);
@@ -1116,43 +1132,47 @@ full_as_foretold(void)
 			CuckooFilter foretold;
 			CuckooFilter filter;
 			TestHost	host;
+
 			/* in memory: some processors return more digits than a double's */
 			volatile double foretold_fpr;
 			volatile double declared_fpr;
 			volatile double fpr;
 
 			WHERE("capacity %" PRIu64 ", rate %" PRIu64, n, i, 0, 0);
-			CHECK_STATUS(cuckoo_set_new(&foretold, &parameters, NULL),
+			CHECK_STATUS(cuckoo_filter_new(&foretold, &parameters, NULL),
 						 CUCKOO_OK);
 			CHECK(foretold.image == NULL);
 			test_host_init(&host);
-			CHECK_STATUS(cuckoo_set_new(&filter, &parameters, &host.host),
+			CHECK_STATUS(cuckoo_filter_new(&filter, &parameters, &host.host),
 						 CUCKOO_OK);
 			for (uint64_t v = 0; v < n; v++)
-				CHECK_STATUS(cuckoo_set_add(&filter, test_mix(v + 1),
-											&host.host), CUCKOO_OK);
-			CHECK_EQUAL(filter.is_table, cuckoo_set_full_is_table(&foretold));
-			CHECK_EQUAL(filter.image_bytes, cuckoo_set_full_bytes(&foretold));
-			foretold_fpr = cuckoo_set_declared_fpr(&foretold);
-			declared_fpr = cuckoo_set_declared_fpr(&filter);
-			fpr = cuckoo_set_fpr(&filter);
+				CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(v + 1),
+											   &host.host), CUCKOO_OK);
+			CHECK_EQUAL(filter.is_table,
+						cuckoo_filter_full_is_table(&foretold));
+			CHECK_EQUAL(filter.image_bytes,
+						cuckoo_filter_full_bytes(&foretold));
+			foretold_fpr = cuckoo_filter_declared_fpr(&foretold);
+			declared_fpr = cuckoo_filter_declared_fpr(&filter);
+			fpr = cuckoo_filter_fpr(&filter);
 			CHECK(foretold_fpr == declared_fpr);
 			CHECK(fpr <= declared_fpr && declared_fpr <= promised[i]);
 
 			if (filter.is_table)
 			{
-				const uint64_t most = cuckoo_set_max_resize(&filter);
+				const uint64_t most = cuckoo_filter_max_resize(&filter);
 				CuckooFilter resized;
 				CuckooStatus status;
 
-				CHECK_STATUS(cuckoo_set_resize(&filter, &resized, most, 0,
-											   &host.host), CUCKOO_OK);
+				CHECK_STATUS(cuckoo_filter_resize(&filter, &resized, most, 0,
+												  &host.host), CUCKOO_OK);
 				CHECK_EQUAL(resized.capacity, most);
 				test_check_filter(&resized);
 				test_release(&resized, &host);
-				status = cuckoo_set_resize(&filter, &resized, most + 1, 0,
-										   &host.host);
-				CHECK(status == CUCKOO_TOO_COARSE || status == CUCKOO_TOO_LARGE);
+				status = cuckoo_filter_resize(&filter, &resized, most + 1, 0,
+											  &host.host);
+				CHECK(status == CUCKOO_TOO_COARSE || status ==
+					  CUCKOO_TOO_LARGE);
 			}
 			test_release(&filter, &host);
 			test_host_finish(&host);
@@ -1177,35 +1197,37 @@ one_too_many_for_a_table(void)
 
 	test_host_init(&host);
 	test_new(&filter, &host, capacity, test_rate(1e-6), 4);
-	limit = cuckoo_set_list_limit(&filter.geometry);
+	limit = cuckoo_filter_list_limit(&filter.geometry);
 	CHECK(filter.geometry.prefix_bits >= 30 && limit > 20);
 
 	/* equal in the column, the first 11 bits of the prefix and the last 8 */
 	for (uint64_t i = 0; i < 8; i++)
-		CHECK_STATUS(cuckoo_set_add(&filter, i << 26 | 0x5A, &host.host),
+		CHECK_STATUS(cuckoo_filter_add(&filter, i << 26 | 0x5A, &host.host),
 					 CUCKOO_OK);
 	for (uint64_t i = 8; i < limit; i++)
-		CHECK_STATUS(cuckoo_set_add(&filter, test_mix(i), &host.host),
+		CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(i), &host.host),
 					 CUCKOO_OK);
 	CHECK(!filter.is_table);
 	test_snapshot_take(&snapshot, &filter);
 	nallocs = host.nallocs;
-	CHECK_STATUS(cuckoo_set_add(&filter, UINT64_C(8) << 26 | 0x5A, &host.host),
+	CHECK_STATUS(cuckoo_filter_add(&filter, UINT64_C(8) << 26 | 0x5A,
+								   &host.host),
 				 CUCKOO_OK);
 	CHECK(host.nallocs > nallocs + 2);
 	CHECK(!filter.is_table && filter.nentries == limit + 1);
 	for (uint64_t i = 0; i < limit + 1; i++)
-		CHECK_EQUAL(cuckoo_set_count(&filter, i < 8 ? i << 26 | 0x5A :
-									 i < limit ? test_mix(i) :
-									 UINT64_C(8) << 26 | 0x5A), 1);
+		CHECK_EQUAL(cuckoo_filter_count(&filter, i < 8 ? i << 26 | 0x5A :
+										i < limit ? test_mix(i) :
+										UINT64_C(8) << 26 | 0x5A), 1);
 	test_check_filter(&filter);
 
 	/* without it the others become a table with the next value */
-	CHECK_STATUS(cuckoo_set_remove(&filter, UINT64_C(8) << 26 | 0x5A),
+	CHECK_STATUS(cuckoo_filter_remove(&filter, UINT64_C(8) << 26 | 0x5A),
 				 CUCKOO_OK);
 	CHECK(memcmp(snapshot.bytes + CUCKOO_HEADER_BYTES,
-				 cuckoo_image_body(&filter), 8 * limit) == 0);
-	CHECK_STATUS(cuckoo_set_add(&filter, test_mix(0), &host.host), CUCKOO_OK);
+				 cuckoo_header_body(&filter), 8 * limit) == 0);
+	CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(0), &host.host),
+				 CUCKOO_OK);
 	CHECK(filter.is_table && filter.nentries == limit + 1);
 	test_check_filter(&filter);
 	test_snapshot_free(&snapshot);
@@ -1241,7 +1263,7 @@ build_with_crowded_superblock(void)
 	CHECK(filter.geometry.index_bits == 11);
 	test_check_filter(&filter);
 	for (size_t i = 0; i < nkeys; i++)
-		CHECK(cuckoo_set_contains(&filter, cuckoo_build_key_hash(keys[i])));
+		CHECK(cuckoo_filter_contains(&filter, cuckoo_order_hash_back(keys[i])));
 	test_release(&filter, &host);
 	test_host_finish(&host);
 	free(keys);
@@ -1277,27 +1299,28 @@ batches_of_all_or_nothing(void)
 		bool		singly_changed = false;
 		bool		changed;
 
-		CHECK_STATUS(cuckoo_set_copy(&filter, &singly, &host.host), CUCKOO_OK);
+		CHECK_STATUS(cuckoo_filter_copy(&filter, &singly, &host.host),
+					 CUCKOO_OK);
 		for (size_t i = 0; i < nhashes; i++)
 		{
 			hashes[i] = test_mix(test_random_below(nvalues));
-			status = cuckoo_set_add(&singly, hashes[i], &host.host);
+			status = cuckoo_filter_add(&singly, hashes[i], &host.host);
 			CHECK(status == CUCKOO_OK || status == CUCKOO_SATURATED);
 			if (status == CUCKOO_OK)
 				singly_changed = true;
 		}
 
 		test_snapshot_take(&before, &filter);
-		status = cuckoo_set_add_all(&filter, hashes, nhashes, undos, nundos,
-									&changed);
+		status = cuckoo_filter_add_all(&filter, hashes, nhashes, undos, nundos,
+									   &changed);
 		WHERE("%" PRIu64 " hashes, %" PRIu64 " undos, %" PRIu64 " entries",
 			  nhashes, nundos, before.filter.nentries, 0);
 		if (status == CUCKOO_OK)
 		{
 			CHECK(changed == singly_changed);
 			CHECK(test_same_header(&filter, &singly));
-			CHECK(memcmp(cuckoo_image_body(&filter),
-						 cuckoo_image_body(&singly),
+			CHECK(memcmp(cuckoo_header_body(&filter),
+						 cuckoo_header_body(&singly),
 						 filter.image_bytes - CUCKOO_HEADER_BYTES) == 0);
 		}
 		else

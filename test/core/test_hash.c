@@ -336,15 +336,16 @@ build_keys(void)
 	for (int i = 0; i < 1000; i++)
 	{
 		const uint64_t hash = interesting_hash(i);
-		const uint64_t key = cuckoo_build_key(hash);
+		const uint64_t key = cuckoo_order_hash(hash);
 
-		CHECK_EQUAL(cuckoo_build_key_hash(key), hash);
+		CHECK_EQUAL(cuckoo_order_hash_back(key), hash);
 		/* variable bits 31 to 0, the first of the key, name the superblock */
 		for (int q = 9; q <= 24; q++)
 		{
 			const CuckooGeometry geometry = {100, q, 40};
 			const CuckooPlace place =
-				cuckoo_table_place(&geometry, cuckoo_hash_address(hash, 100, 40));
+				cuckoo_table_place(&geometry, cuckoo_hash_address(hash, 100,
+																  40));
 
 			CHECK_EQUAL(place.bucket / 25600, key >> (64 - (q - 8)));
 		}

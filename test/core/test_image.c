@@ -111,10 +111,10 @@ check_bytes(const uint8_t *bytes, size_t nbytes)
 	for (int i = 0; i < 40; i++)
 	{
 		hashes[i] = test_random();
-		(void) cuckoo_set_contains(&filter, hashes[i]);
-		(void) cuckoo_set_count(&filter, hashes[i]);
+		(void) cuckoo_filter_contains(&filter, hashes[i]);
+		(void) cuckoo_filter_count(&filter, hashes[i]);
 	}
-	cuckoo_set_contains_batch(&filter, hashes, 40, results);
+	cuckoo_filter_contains_batch(&filter, hashes, 40, results);
 	status = cuckoo_image_check(&filter, NULL, &position);
 	CHECK(memcmp(image, bytes, nbytes) == 0);
 	if (status != CUCKOO_OK)
@@ -126,18 +126,18 @@ check_bytes(const uint8_t *bytes, size_t nbytes)
 
 	/* a sound one is what its header stores, and works */
 	for (int i = 0; i < 40; i++)
-		CHECK_EQUAL(results[i], cuckoo_set_contains(&filter, hashes[i]));
+		CHECK_EQUAL(results[i], cuckoo_filter_contains(&filter, hashes[i]));
 	test_host_init(&host);
-	CHECK_STATUS(cuckoo_set_copy(&filter, &copy, &host.host), CUCKOO_OK);
+	CHECK_STATUS(cuckoo_filter_copy(&filter, &copy, &host.host), CUCKOO_OK);
 	test_check_filter(&copy);
 	CHECK(memcmp(copy.image, bytes, nbytes) == 0);
 	for (int i = 0; i < 10; i++)
 	{
-		status = cuckoo_set_add(&copy, hashes[i], &host.host);
+		status = cuckoo_filter_add(&copy, hashes[i], &host.host);
 		if (status == CUCKOO_OK || status == CUCKOO_SATURATED)
-			CHECK(cuckoo_set_contains(&copy, hashes[i]));
+			CHECK(cuckoo_filter_contains(&copy, hashes[i]));
 		if (!copy.is_merged && copy.max_copies > 1)
-			(void) cuckoo_set_remove(&copy, hashes[i]);
+			(void) cuckoo_filter_remove(&copy, hashes[i]);
 	}
 	test_check_filter(&copy);
 	test_release(&copy, &host);
@@ -175,9 +175,9 @@ make_image(CuckooFilter *filter, TestHost *host, size_t row)
 	test_new(filter, host, image_rows[row].capacity,
 			 test_rate(image_rows[row].rate), image_rows[row].max_copies);
 	for (uint64_t i = 0; i < image_rows[row].nvalues; i++)
-		(void) cuckoo_set_add(filter, test_mix(i % 5 == 4 ? i - 1 : i),
-							  &host->host);
-	cuckoo_image_store_header(filter);
+		(void) cuckoo_filter_add(filter, test_mix(i % 5 == 4 ? i - 1 : i),
+								 &host->host);
+	cuckoo_header_store(filter);
 }
 
 static void
@@ -200,19 +200,20 @@ headers_round_trip(void)
 		test_new_table(&filter, &host, 8 + (uint32_t) test_random_below(120), q,
 					   P, 1);
 		filter.is_merged = test_random_below(2) == 1;
-		filter.family = (CuckooFamily) test_random_below(CUCKOO_FAMILY_LAST + 1);
+		filter.family =
+			(CuckooFamily) test_random_below(CUCKOO_FAMILY_LAST + 1);
 		filter.declared_copies = 1 + (int) test_random_below(4);
 		filter.max_copies = filter.declared_copies == 1 ? 1 : 2 +
 			(int) test_random_below((uint64_t) filter.declared_copies - 1);
 		filter.seed = test_random();
 		filter.capacity = 1 + test_random_shifted(11, 60);
-		filter.nentries = test_random_below(cuckoo_image_nslots(&filter) + 1);
+		filter.nentries = test_random_below(cuckoo_header_nslots(&filter) + 1);
 		filter.nkicks = test_random_shifted(0, 63);
 		filter.longest_path = filter.nkicks == 0 ? 0 :
 			1 + (int) test_random_below(255);
 		filter.ngrowths = (int) test_random_below(256);
 		filter.growth_load = (int) test_random_below(10001);
-		cuckoo_image_store_header(&filter);
+		cuckoo_header_store(&filter);
 
 		header = filter.image;
 		CHECK_EQUAL(header[0], 1);
@@ -397,7 +398,8 @@ every_bit_flip(void)
 		{
 			WHERE("row %" PRIu64 ", bit %" PRIu64, row, bit, 0, 0);
 			filter.image[bit / 8] ^= (uint8_t) (1 << bit % 8);
-			nsound += check_bytes(filter.image, filter.image_bytes) == CUCKOO_OK;
+			nsound += check_bytes(filter.image,
+								  filter.image_bytes) == CUCKOO_OK;
 			filter.image[bit / 8] ^= (uint8_t) (1 << bit % 8);
 			nflips++;
 		}
@@ -465,7 +467,7 @@ lengths_from_header(void)
 		header[16] = 1;
 		ref_set_bits(header, 24 * 8, 64,
 					 test_random_shifted(30, 63));
-		status = cuckoo_image_open_header(&filter, header, &image_bytes);
+		status = cuckoo_header_open(&filter, header, &image_bytes);
 		CHECK_STATUS(status, expected_status(header, &expected_bytes));
 		if (status == CUCKOO_OK)
 		{

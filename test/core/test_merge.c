@@ -90,8 +90,8 @@ check_holds(CuckooFilter *filter, const RefBag *bag)
 	{
 		const int	ncopies = bag_count(bag, filter, pool[i]);
 
-		CHECK_EQUAL(cuckoo_set_count(filter, pool[i]), ncopies);
-		CHECK_EQUAL(cuckoo_set_contains(filter, pool[i]), ncopies > 0);
+		CHECK_EQUAL(cuckoo_filter_count(filter, pool[i]), ncopies);
+		CHECK_EQUAL(cuckoo_filter_contains(filter, pool[i]), ncopies > 0);
 	}
 }
 
@@ -185,8 +185,8 @@ side_fill(Side *side, uint64_t nadds, uint64_t from, uint64_t to, bool is_hot,
 
 		for (int j = 0; j < n && filter->nentries < filter->capacity; j++)
 		{
-			const CuckooStatus status = cuckoo_set_add(filter, hash,
-													   &host->host);
+			const CuckooStatus status = cuckoo_filter_add(filter, hash,
+														  &host->host);
 
 			nops++;
 			if (status == CUCKOO_COLLIDING && have_twins)
@@ -201,9 +201,9 @@ side_fill(Side *side, uint64_t nadds, uint64_t from, uint64_t to, bool is_hot,
 			const int	ncopies = ref_bag_count(&side->bag, out);
 
 			if (ncopies > 0 &&
-				cuckoo_set_count(filter, out) < filter->max_copies)
+				cuckoo_filter_count(filter, out) < filter->max_copies)
 			{
-				CHECK_STATUS(cuckoo_set_remove(filter, out), CUCKOO_OK);
+				CHECK_STATUS(cuckoo_filter_remove(filter, out), CUCKOO_OK);
 				ref_bag_set(&side->bag, out, ncopies - 1);
 				nops++;
 			}
@@ -265,7 +265,7 @@ make_sides(Side *a, Side *b, uint64_t capacity, TestHost *host)
 
 	make_pool(16 + capacity, (int) a->filter.geometry.ncolumns,
 			  test_min(a->filter.geometry.prefix_bits,
-					  b->filter.geometry.prefix_bits));
+					   b->filter.geometry.prefix_bits));
 	/* a from the front, b from the end, and something in between from both */
 	middle = npool / 3;
 	for (int i = 0; i < 2; i++)
@@ -316,7 +316,7 @@ expect_union(const Side *a, const Side *b, bool add_copies, RefBag *bag)
 {
 	const bool	by_class = a->filter.is_table || b->filter.is_table;
 	const int	P = by_class ? test_min(a->filter.geometry.prefix_bits,
-									   b->filter.geometry.prefix_bits) : 0;
+										b->filter.geometry.prefix_bits) : 0;
 	RefBag		x;
 	RefBag		y;
 	bool		have_common = false;
@@ -387,13 +387,14 @@ check_contains(const CuckooFilter *filter, const Side *side)
 	for (size_t i = 0; i < side->bag.nslots; i++)
 	{
 		if (side->bag.counts[i] > 0)
-			CHECK(cuckoo_set_contains(filter, side->bag.keys[i]));
+			CHECK(cuckoo_filter_contains(filter, side->bag.keys[i]));
 	}
 }
 
 /*
  * try_removals
- *		Take what was added to either out of their union_all, in any order, never
+ *		Take what was added to either out of their union_all, in any order,
+	never
  *		more than was added: nobody may be lost.
  */
 static void
@@ -409,12 +410,12 @@ try_removals(CuckooFilter *filter, const Side *a, const Side *b)
 
 		for (int j = 0; j < nout; j++)
 		{
-			const CuckooStatus status = cuckoo_set_remove(filter, hash);
+			const CuckooStatus status = cuckoo_filter_remove(filter, hash);
 
 			CHECK(status == CUCKOO_OK || status == CUCKOO_SATURATED);
 		}
 		if (nout < n)
-			CHECK(cuckoo_set_contains(filter, hash));
+			CHECK(cuckoo_filter_contains(filter, hash));
 		nops += (uint64_t) nout;
 	}
 	test_check_filter(filter);
@@ -442,7 +443,8 @@ check_union_by(const Side *a, const Side *b, bool add_copies, Way way,
 	RefBag		expected;
 	bool		have_common;
 
-	CHECK_STATUS(cuckoo_set_copy(&a->filter, &result, &host->host), CUCKOO_OK);
+	CHECK_STATUS(cuckoo_filter_copy(&a->filter, &result, &host->host),
+				 CUCKOO_OK);
 	test_snapshot_take(&snapshot, &b->filter);
 	have_common = expect_union(a, b, add_copies, &expected);
 	if (way == MERGE_INTO)
@@ -460,7 +462,7 @@ check_union_by(const Side *a, const Side *b, bool add_copies, Way way,
 	if (status != CUCKOO_OK)
 	{
 		const int	max_copies = test_min(a->filter.max_copies,
-										 b->filter.max_copies);
+										  b->filter.max_copies);
 
 		bag_fold(&expected, 0, 0, max_copies);
 		check_refusal(status, a, b, &expected);
@@ -480,7 +482,7 @@ check_union_by(const Side *a, const Side *b, bool add_copies, Way way,
 		/* two lists: what is in both is decided by hash, then comes the form */
 		if (!by_class)
 			bag_fold(&expected, 0, 0, test_min(a->filter.max_copies,
-											  b->filter.max_copies));
+											   b->filter.max_copies));
 		bag_fold(&expected, (int) result.geometry.ncolumns,
 				 result.is_table && !by_class ? result.geometry.prefix_bits :
 				 0, result.max_copies);
@@ -490,7 +492,7 @@ check_union_by(const Side *a, const Side *b, bool add_copies, Way way,
 
 		nforms[a->filter.is_table][b->filter.is_table]++;
 		nlowered += result.max_copies < test_min(a->filter.max_copies,
-												b->filter.max_copies);
+												 b->filter.max_copies);
 		ngrown += result.is_table &&
 			result.geometry.index_bits > a->filter.geometry.index_bits &&
 			result.geometry.index_bits > b->filter.geometry.index_bits;
@@ -505,7 +507,7 @@ static void
 check_union(const Side *a, const Side *b, bool add_copies, TestHost *host)
 {
 	check_union_by(a, b, add_copies, MERGE_INTO, host);
-	if (cuckoo_merge_by_keys(&a->filter, &b->filter))
+	if (cuckoo_merge_by_hashes(&a->filter, &b->filter))
 	{
 		check_union_by(a, b, add_copies, MERGE_KEYS, host);
 		check_union_by(a, b, add_copies, BUILD_FROM_KEYS, host);
@@ -517,7 +519,7 @@ check_intersection(const Side *a, const Side *b, TestHost *host)
 {
 	const uint64_t nlive = host->nlive;
 	const int	P = test_min(a->filter.geometry.prefix_bits,
-							b->filter.geometry.prefix_bits);
+							 b->filter.geometry.prefix_bits);
 	const bool	as_tables = a->filter.is_table && b->filter.is_table;
 	CuckooFilter result;
 	CuckooStatus status;
@@ -577,15 +579,15 @@ check_intersection(const Side *a, const Side *b, TestHost *host)
 		if (x.counts[i] > 0)
 			ref_bag_set(&expected, x.keys[i],
 						test_min(result.max_copies,
-								test_min(x.counts[i],
-										ref_bag_count(&y, x.keys[i]))));
+								 test_min(x.counts[i],
+										  ref_bag_count(&y, x.keys[i]))));
 	}
 	check_holds(&result, &expected);
 	for (uint64_t i = 0; i < npool; i++)
 	{
 		if (ref_bag_count(&a->bag, pool[i]) > 0 &&
 			ref_bag_count(&b->bag, pool[i]) > 0)
-			CHECK(cuckoo_set_contains(&result, pool[i]));
+			CHECK(cuckoo_filter_contains(&result, pool[i]));
 	}
 	ref_bag_free(&x);
 	ref_bag_free(&y);
@@ -603,7 +605,7 @@ check_overlap(const Side *a, const Side *b, TestHost *host)
 	const uint64_t nlive = host->nlive;
 	const bool	by_class = a->filter.is_table || b->filter.is_table;
 	const int	P = by_class ? test_min(a->filter.geometry.prefix_bits,
-									   b->filter.geometry.prefix_bits) : 0;
+										b->filter.geometry.prefix_bits) : 0;
 	RefBag		x;
 	RefBag		y;
 	CuckooStatus status;
@@ -739,6 +741,7 @@ hot_list_into_table(void)
 	for (uint64_t round = 0; round < nrounds; round++)
 	{
 		const uint64_t capacity = 500 + test_random_below(1500);
+
 		/* the longest prefix makes the longest lists, 3/4 of the slots */
 		const double rate = ldexp((double) capacity, -52);
 		const int	max_copies = 3 + (int) test_random_below(2);
@@ -761,7 +764,7 @@ hot_list_into_table(void)
 				(uint64_t) (before.geometry.prefix_bits - 1) / 2)
 				break;
 			for (int j = 0; j < 2 * max_copies; j++)
-				CHECK(cuckoo_set_add(&list.filter, pool[i], &host.host) !=
+				CHECK(cuckoo_filter_add(&list.filter, pool[i], &host.host) !=
 					  CUCKOO_FULL);
 			ref_bag_set(&list.bag, pool[i], 2 * max_copies);
 		}
@@ -974,8 +977,8 @@ out_of_memory(void)
 				test_snapshot_take(&snapshots[0], &a.filter);
 				test_snapshot_take(&snapshots[1], &b.filter);
 				if (what < 2)
-					CHECK_STATUS(cuckoo_set_copy(&a.filter, &result,
-												 &host.host), CUCKOO_OK);
+					CHECK_STATUS(cuckoo_filter_copy(&a.filter, &result,
+													&host.host), CUCKOO_OK);
 				nlive = host.nlive;
 				nallocs = host.nallocs;
 				host.fail_at = nallocs + nth;
@@ -1046,15 +1049,15 @@ overlap_of_tables(void)
 			const uint64_t hash = test_random();
 
 			if (i < n)
-				CHECK(cuckoo_set_add(&a.filter, hash, &host.host) <=
+				CHECK(cuckoo_filter_add(&a.filter, hash, &host.host) <=
 					  CUCKOO_SATURATED);
 			if (i >= n - ncommon)
-				CHECK(cuckoo_set_add(&b.filter, hash, &host.host) <=
+				CHECK(cuckoo_filter_add(&b.filter, hash, &host.host) <=
 					  CUCKOO_SATURATED);
 		}
 		CHECK_STATUS(cuckoo_merge_overlap(&a.filter, &b.filter, &nvalues,
 										  &host.host), CUCKOO_OK);
-		p = cuckoo_set_fpr(&a.filter);
+		p = cuckoo_filter_fpr(&a.filter);
 		WHERE("round %" PRIu64 ", n %" PRIu64 ", common %" PRIu64
 			  ", estimated %" PRIu64, round, n, ncommon, (uint64_t) nvalues);
 		CHECK(fabs(nvalues - (double) ncommon) <=

@@ -29,7 +29,7 @@ static void
 choose_keys(uint64_t *keys, size_t nkeys, Shape shape, bool one_part)
 {
 	const uint64_t common = test_random();
-	const int	shift = one_part ? CUCKOO_KEY_PART_BITS : 0;
+	const int	shift = one_part ? CUCKOO_ORDER_PART_BITS : 0;
 
 	for (size_t i = 0; i < nkeys; i++)
 	{
@@ -108,7 +108,7 @@ sort_any_keys(void)
 				choose_keys(keys, nkeys, (Shape) shape, one_part != 0);
 				memcpy(expected, keys, nkeys * sizeof(uint64_t));
 				test_sort_keys(expected, nkeys);
-				cuckoo_keys_sort(keys, sorted, nkeys, one_part != 0);
+				cuckoo_order_sort(keys, sorted, nkeys, one_part != 0);
 				CHECK(memcmp(sorted, expected,
 							 nkeys * sizeof(uint64_t)) == 0);
 				free(keys);
@@ -125,7 +125,8 @@ merge_any_keys(void)
 	{
 		const int	max_equal = 1 + round % 4;
 		const Shape shape = (Shape) test_random_below(NSHAPES);
-		size_t		nkeys = (size_t) test_random_below(round % 3 == 0 ? 4 : 500);
+		size_t		nkeys =
+			(size_t) test_random_below(round % 3 == 0 ? 4 : 500);
 		const size_t nmore =
 			(size_t) test_random_below(round % 5 == 0 ? 4 : 500);
 		uint64_t   *const all = new_keys(nkeys + nmore);
@@ -147,7 +148,7 @@ merge_any_keys(void)
 		test_sort_keys(all, nkeys + nmore);
 		nexpected = test_limit_equal(all, nkeys + nmore, max_equal);
 
-		CHECK_EQUAL(cuckoo_keys_merge(keys, nkeys, more, nmore, max_equal),
+		CHECK_EQUAL(cuckoo_order_merge(keys, nkeys, more, nmore, max_equal),
 					nexpected);
 		CHECK(memcmp(keys, all, nexpected * sizeof(uint64_t)) == 0);
 		free(keys);
@@ -160,14 +161,14 @@ merge_any_keys(void)
 static void
 parts(void)
 {
-	CHECK_EQUAL(cuckoo_key_part(0), 0);
-	CHECK_EQUAL(cuckoo_key_part(UINT64_MAX), CUCKOO_KEY_PARTS - 1);
-	for (int part = 1; part < CUCKOO_KEY_PARTS; part++)
+	CHECK_EQUAL(cuckoo_order_part(0), 0);
+	CHECK_EQUAL(cuckoo_order_part(UINT64_MAX), CUCKOO_ORDER_PARTS - 1);
+	for (int part = 1; part < CUCKOO_ORDER_PARTS; part++)
 	{
 		const uint64_t first = (uint64_t) part << 56;
 
-		CHECK_EQUAL(cuckoo_key_part(first), part);
-		CHECK_EQUAL(cuckoo_key_part(first - 1), part - 1);
+		CHECK_EQUAL(cuckoo_order_part(first), part);
+		CHECK_EQUAL(cuckoo_order_part(first - 1), part - 1);
 	}
 }
 

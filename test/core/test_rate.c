@@ -40,7 +40,7 @@ static double
 check_rate(const CuckooFilter *filter, double promised, bool exact,
 		   uint64_t (*make_probe) (uint64_t i))
 {
-	const double formula = cuckoo_set_fpr(filter);
+	const double formula = cuckoo_filter_fpr(filter);
 	uint64_t	nprobes = test_amount(100000, 2000000, 20000000);
 	uint64_t	nfalse = 0;
 	const uint64_t start = test_random();
@@ -61,7 +61,7 @@ check_rate(const CuckooFilter *filter, double promised, bool exact,
 			hashes[j] = make_probe == NULL ?
 				test_mix(start + (i + j) * UINT64_C(0x9E3779B97F4A7C15)) :
 				make_probe(i + j);
-		cuckoo_set_contains_batch(filter, hashes, 256, results);
+		cuckoo_filter_contains_batch(filter, hashes, 256, results);
 		for (uint64_t j = 0; j < 256; j++)
 			nfalse += results[j];
 	}
@@ -110,8 +110,8 @@ on_the_way(void)
 			test_new(&filter, &host, capacity, test_rate(rates[r]), 4);
 			for (uint64_t i = 0; i < capacity; i++)
 			{
-				CHECK_STATUS(cuckoo_set_add(&filter, test_mix(salt + i),
-											&host.host), CUCKOO_OK);
+				CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(salt + i),
+											   &host.host), CUCKOO_OK);
 				if (i + 1 == next || i + 1 == capacity)
 				{
 					measured = check_rate(&filter, rates[r], true, NULL);
@@ -148,12 +148,12 @@ small_filters(void)
 			test_host_init(&host);
 			test_new(&filter, &host, capacity, test_rate(0.01), 4);
 			for (uint64_t j = 0; j < capacity; j++)
-				CHECK_STATUS(cuckoo_set_add(&filter, test_mix(salt + j),
-											&host.host), CUCKOO_OK);
+				CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(salt + j),
+											   &host.host), CUCKOO_OK);
 			CHECK(filter.is_table);
-			formula = cuckoo_set_fpr(&filter);
+			formula = cuckoo_filter_fpr(&filter);
 			for (int j = 0; j < 2000; j++)
-				nfalse += cuckoo_set_contains(&filter, test_random());
+				nfalse += cuckoo_filter_contains(&filter, test_random());
 			nprobes += 2000;
 			test_release(&filter, &host);
 			test_host_finish(&host);
@@ -189,13 +189,13 @@ after_churn(void)
 			test_host_init(&host);
 			test_new(&filter, &host, capacity, test_rate(rates[r]), 4);
 			for (uint64_t i = 0; i < capacity; i++)
-				CHECK_STATUS(cuckoo_set_add(&filter, test_mix(salt + i),
-											&host.host), CUCKOO_OK);
+				CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(salt + i),
+											   &host.host), CUCKOO_OK);
 			bytes = filter.image_bytes;
 			for (uint64_t i = 0; i < 5 * capacity; i++)
 			{
 				const CuckooStatus status =
-					cuckoo_set_remove(&filter, test_mix(salt + i));
+					cuckoo_filter_remove(&filter, test_mix(salt + i));
 
 				/* four values of one class are there for good */
 				if (status == CUCKOO_SATURATED)
@@ -203,15 +203,17 @@ after_churn(void)
 				else
 					CHECK_STATUS(status, CUCKOO_OK);
 				if (filter.nentries < capacity)
-					CHECK_STATUS(cuckoo_set_add(&filter,
-												test_mix(salt + capacity + i),
-												&host.host), CUCKOO_OK);
+					CHECK_STATUS(cuckoo_filter_add(&filter,
+												   test_mix(salt + capacity +
+															i),
+												   &host.host), CUCKOO_OK);
 				if (i % capacity == capacity / 2)
-					CHECK(cuckoo_set_contains(&filter, test_mix(salt + i + 1)));
+					CHECK(cuckoo_filter_contains(&filter,
+												 test_mix(salt + i + 1)));
 			}
 			CHECK(nkept * 100 <= capacity);
 			for (uint64_t i = 5 * capacity; i < 6 * capacity - nkept; i++)
-				CHECK(cuckoo_set_contains(&filter, test_mix(salt + i)));
+				CHECK(cuckoo_filter_contains(&filter, test_mix(salt + i)));
 			check_rate(&filter, rates[r], nkept == 0, NULL);
 			/* no creep: the table may have grown once, never more */
 			CHECK(filter.image_bytes <= 2 * bytes);
@@ -242,20 +244,22 @@ built_and_resized(void)
 		test_sort_keys(keys, n);
 		test_host_init(&host);
 		CHECK_STATUS(cuckoo_build_array(&filter, &parameters, keys, n,
-									  &host.host), CUCKOO_OK);
+										&host.host), CUCKOO_OK);
 		check_rate(&filter, rates[r], true, NULL);
 
-		CHECK_STATUS(cuckoo_set_resize(&filter, &resized, n, 0, &host.host),
+		CHECK_STATUS(cuckoo_filter_resize(&filter, &resized, n, 0, &host.host),
 					 CUCKOO_OK);
 		check_rate(&resized, rates[r], true, NULL);
 		test_release(&resized, &host);
-		CHECK_STATUS(cuckoo_set_resize(&filter, &resized, n, test_rate(0.015),
-									   &host.host), CUCKOO_OK);
+		CHECK_STATUS(cuckoo_filter_resize(&filter, &resized, n,
+										  test_rate(0.015),
+										  &host.host), CUCKOO_OK);
 		check_rate(&resized, 0.015, true, NULL);
 		test_release(&resized, &host);
-		CHECK_STATUS(cuckoo_set_resize(&filter, &resized, 8 * n, 0, &host.host),
+		CHECK_STATUS(cuckoo_filter_resize(&filter, &resized, 8 * n, 0,
+										  &host.host),
 					 CUCKOO_OK);
-		check_rate(&resized, cuckoo_set_declared_fpr(&resized), true, NULL);
+		check_rate(&resized, cuckoo_filter_declared_fpr(&resized), true, NULL);
 		test_release(&resized, &host);
 		test_release(&filter, &host);
 		test_host_finish(&host);
@@ -392,11 +396,11 @@ key_shapes(void)
 			for (uint64_t i = 0; i < SHAPE_KEYS; i++)
 			{
 				WHERE("shape %" PRIu64 ", key %" PRIu64, s, i, 0, 0);
-				CHECK_STATUS(cuckoo_set_add(&filter, shapes[s].key(i),
-											&host.host), CUCKOO_OK);
+				CHECK_STATUS(cuckoo_filter_add(&filter, shapes[s].key(i),
+											   &host.host), CUCKOO_OK);
 			}
 			for (uint64_t i = 0; i < SHAPE_KEYS; i++)
-				CHECK(cuckoo_set_contains(&filter, shapes[s].key(i)));
+				CHECK(cuckoo_filter_contains(&filter, shapes[s].key(i)));
 			check_rate(&filter, rates[r], true, shapes[s].probe);
 			test_release(&filter, &host);
 			test_host_finish(&host);

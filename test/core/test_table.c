@@ -23,7 +23,8 @@ read_table(const CuckooFilter *filter, RefBag *bag)
 	{
 		uint64_t	fps[4];
 
-		ref_read_bucket(filter->image + CUCKOO_HEADER_BYTES, bucket, P - q, fps);
+		ref_read_bucket(filter->image + CUCKOO_HEADER_BYTES, bucket, P - q,
+						fps);
 		for (int i = 0; i < 4; i++)
 		{
 			RefEntry	entry;
@@ -130,7 +131,7 @@ add(CuckooFilter *filter, RefBag *bag, uint64_t hash)
 static void
 operate(CuckooFilter *filter, RefBag *bag, int nsteps, uint64_t load)
 {
-	const uint64_t nslots = cuckoo_image_nslots(filter);
+	const uint64_t nslots = cuckoo_header_nslots(filter);
 	const uint64_t npool = nslots + 8;
 	uint64_t   *const pool = malloc(npool * sizeof(pool[0]));
 
@@ -249,7 +250,7 @@ fill_to_the_brim(void)
 
 				test_host_init(&host);
 				test_new_table(&filter, &host, k, q, 20 + q, 1 + i % 2);
-				nslots = cuckoo_image_nslots(&filter);
+				nslots = cuckoo_header_nslots(&filter);
 				while (nfailures < 3)
 				{
 					const uint64_t hash = test_random();
@@ -328,12 +329,12 @@ double_or_cut(CuckooFilter *filter, TestHost *host, bool is_cut, int nbits)
 		other.geometry.index_bits++;
 	cuckoo_bucket_packing(&other.packing,
 						  cuckoo_geometry_fp_bits(&other.geometry));
-	other.image_bytes = (size_t) cuckoo_image_bytes(&other);
+	other.image_bytes = (size_t) cuckoo_header_image_bytes(&other);
 	other.image_room = other.image_bytes;
 	other.image = host->host.alloc(host, other.image_bytes);
 	CHECK(other.image != NULL);
 	if (is_cut)
-		cuckoo_table_cut(filter, &other, &host->host);
+		cuckoo_table_truncate(filter, &other, &host->host);
 	else
 		cuckoo_table_double(filter, &other, &host->host);
 	test_release(filter, host);
@@ -354,7 +355,8 @@ doubling(void)
 		TestHost	host;
 
 		test_host_init(&host);
-		test_new_table(&filter, &host, 8 + (uint32_t) test_random_below(8), 0, P,
+		test_new_table(&filter, &host, 8 + (uint32_t) test_random_below(8), 0,
+					   P,
 					   1 + round % 4);
 		while (cuckoo_geometry_fp_bits(&filter.geometry) > CUCKOO_MIN_FP_BITS)
 		{
@@ -409,7 +411,8 @@ cutting(void)
 				ncopies = filter.max_copies;
 			ref_bag_set(&cut, class, ncopies);
 		}
-		WHERE("k %" PRIu64 ", q %" PRIu64 ", P %" PRIu64 " to %" PRIu64, k, q, P,
+		WHERE("k %" PRIu64 ", q %" PRIu64 ", P %" PRIu64 " to %" PRIu64, k, q,
+			  P,
 			  new_P);
 		double_or_cut(&filter, &host, true, P - new_P);
 		check_table(&filter, &cut);
@@ -473,7 +476,9 @@ dropping_copies(void)
 static void
 batches(void)
 {
-	enum {NMEMBERS = 40};
+	enum
+	{
+	NMEMBERS = 40};
 	CuckooFilter filter;
 	RefBag		bag = {0};
 	TestHost	host;
@@ -500,9 +505,11 @@ batches(void)
 			cuckoo_table_contains_batch(&filter, hashes, n, results);
 			for (size_t i = 0; i < n; i++)
 			{
-				CHECK_EQUAL(results[i], cuckoo_table_contains(&filter, hashes[i]));
+				CHECK_EQUAL(results[i], cuckoo_table_contains(&filter,
+															  hashes[i]));
 				CHECK_EQUAL(results[i],
-							ref_bag_count(&bag, class_of(&filter, hashes[i])) > 0);
+							ref_bag_count(&bag, class_of(&filter,
+														 hashes[i])) > 0);
 			}
 			CHECK_EQUAL(((uint8_t *) results)[n], 2);
 			if (n > 70)
@@ -592,7 +599,8 @@ check_finds(void)
 		const int	q = round % 3;
 		const int	max_copies = 1 + round / 3 % 4;
 
-		test_new_table(&filter, &host, 8 + (uint32_t) (round % 7), q, q + 11, 4);
+		test_new_table(&filter, &host, 8 + (uint32_t) (round % 7), q, q + 11,
+					   4);
 		operate(&filter, &bag, 60, 8);
 		{
 			bool		is_above = false;

@@ -75,7 +75,7 @@ every_shape(void)
 					const uint64_t hash = i < 300 ? hashes[i] : test_random();
 
 					CHECK_EQUAL(count_in_windows(&filter, hash),
-								cuckoo_set_count(&filter, hash));
+								cuckoo_filter_count(&filter, hash));
 				}
 				test_release(&filter, &host);
 			}
@@ -104,7 +104,7 @@ last_bucket(void)
 			cuckoo_table_add(&filter,
 							 cuckoo_table_hash_address(&filter, hash));
 			CHECK_EQUAL(count_in_windows(&filter, hash),
-						cuckoo_set_count(&filter, hash));
+						cuckoo_filter_count(&filter, hash));
 			cuckoo_window_find(&filter, hash, windows);
 			ncut += windows[0].offset + windows[0].nbytes ==
 				filter.image_bytes;

@@ -188,7 +188,7 @@ is_sound(const uint8_t *image, size_t bytes)
 static void
 copy(const CuckooFilter *filter, CuckooFilter *other)
 {
-	CHECK_STATUS(cuckoo_set_copy(filter, other, &host.host), CUCKOO_OK);
+	CHECK_STATUS(cuckoo_filter_copy(filter, other, &host.host), CUCKOO_OK);
 }
 
 /*
@@ -206,9 +206,9 @@ check_values(CuckooFilter *filter, int times, bool is_exact)
 		const int	limit = filter->max_copies;
 		const int	ncopies = values[i].ncopies * times;
 		const int	expected = ncopies < limit ? ncopies : limit;
-		const int	found = cuckoo_set_count(filter, values[i].hash);
+		const int	found = cuckoo_filter_count(filter, values[i].hash);
 
-		CHECK(cuckoo_set_contains(filter, values[i].hash));
+		CHECK(cuckoo_filter_contains(filter, values[i].hash));
 		CHECK(is_exact ? found == expected : found >= expected);
 	}
 }
@@ -219,7 +219,7 @@ check_opens(CuckooFilter *filter)
 {
 	CuckooFilter opened;
 
-	cuckoo_image_store_header(filter);
+	cuckoo_header_store(filter);
 	CHECK_STATUS(cuckoo_image_open(&opened, filter->image,
 								   filter->image_bytes), CUCKOO_OK);
 }
@@ -233,18 +233,19 @@ try_adds_and_removes(const CuckooFilter *filter, bool is_damaged)
 	for (int i = 0; i < nvalues; i++)
 	{
 		const uint64_t hash = values[i].hash;
-		const int	before = cuckoo_set_count(&changed, hash);
-		const CuckooStatus status = cuckoo_set_add(&changed, hash, &host.host);
+		const int	before = cuckoo_filter_count(&changed, hash);
+		const CuckooStatus status = cuckoo_filter_add(&changed, hash,
+													  &host.host);
 
 		if (is_damaged)
 			continue;
 		if (status == CUCKOO_OK)
-			CHECK(cuckoo_set_count(&changed, hash) > before ||
+			CHECK(cuckoo_filter_count(&changed, hash) > before ||
 				  changed.is_table != filter->is_table ||
 				  changed.max_copies < filter->max_copies);
 		else
-			CHECK(cuckoo_set_count(&changed, hash) == before);
-		CHECK(cuckoo_set_contains(&changed, hash));
+			CHECK(cuckoo_filter_count(&changed, hash) == before);
+		CHECK(cuckoo_filter_contains(&changed, hash));
 	}
 	if (is_damaged)
 		check_opens(&changed);
@@ -257,7 +258,8 @@ try_adds_and_removes(const CuckooFilter *filter, bool is_damaged)
 	copy(filter, &changed);
 	for (int i = 0; i < nvalues; i++)
 	{
-		const CuckooStatus status = cuckoo_set_remove(&changed, values[i].hash);
+		const CuckooStatus status = cuckoo_filter_remove(&changed,
+														 values[i].hash);
 
 		if (!is_damaged)
 			CHECK_STATUS(status, values[i].ncopies == filter->max_copies ?
@@ -276,8 +278,8 @@ try_resize(const CuckooFilter *filter, uint64_t capacity, uint64_t rate,
 {
 	CuckooFilter resized;
 
-	if (cuckoo_set_resize(filter, &resized, capacity, rate,
-						  &host.host) != CUCKOO_OK)
+	if (cuckoo_filter_resize(filter, &resized, capacity, rate,
+							 &host.host) != CUCKOO_OK)
 		return;
 	if (is_damaged)
 		check_opens(&resized);
@@ -337,22 +339,22 @@ operate(const CuckooFilter *filter, bool is_damaged)
 	uint64_t	hashes[MAX_VALUES];
 	bool		results[MAX_VALUES];
 	uint8_t    *const before = malloc(filter->image_bytes);
-	const double rate = cuckoo_set_fpr(filter);
+	const double rate = cuckoo_filter_fpr(filter);
 
 	CHECK(before != NULL);
 	memcpy(before, filter->image, filter->image_bytes);
 
 	for (int i = 0; i < nvalues; i++)
 		hashes[i] = values[i].hash;
-	cuckoo_set_contains_batch(filter, hashes, (size_t) nvalues, results);
+	cuckoo_filter_contains_batch(filter, hashes, (size_t) nvalues, results);
 	for (int i = 0; i < nvalues && !is_damaged; i++)
 		CHECK(results[i]);
 	CHECK(rate >= 0.0 && rate <= 1.0);
-	CHECK(cuckoo_set_declared_fpr(filter) <= 1.0);
-	CHECK(cuckoo_set_load_factor(filter) <= 1.0);
-	CHECK(cuckoo_set_estimate_values(filter) >= 0.0);
-	(void) cuckoo_set_max_resize(filter);
-	(void) cuckoo_set_full_bytes(filter);
+	CHECK(cuckoo_filter_declared_fpr(filter) <= 1.0);
+	CHECK(cuckoo_filter_load_factor(filter) <= 1.0);
+	CHECK(cuckoo_filter_estimate_values(filter) >= 0.0);
+	(void) cuckoo_filter_max_resize(filter);
+	(void) cuckoo_filter_full_bytes(filter);
 
 	try_adds_and_removes(filter, is_damaged);
 	try_resize(filter, 0, 0, is_damaged);
@@ -461,7 +463,7 @@ static void
 change_slot(const CuckooFilter *filter, uint64_t bucket)
 {
 	const uint64_t fp_limit = UINT64_C(1) << filter->packing.fp_bits;
-	uint8_t    *const body = cuckoo_image_body(filter);
+	uint8_t    *const body = cuckoo_header_body(filter);
 	const int	slot = (int) next_random(CUCKOO_BUCKET_SLOTS);
 	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 	CuckooPlace place;
@@ -504,7 +506,7 @@ count_entries(const CuckooFilter *filter)
 	{
 		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
-		cuckoo_bucket_read(&filter->packing, cuckoo_image_body(filter), bucket,
+		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter), bucket,
 						   fps);
 		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
 			nentries += fps[slot] != 0;
@@ -577,7 +579,7 @@ mutate_header(uint8_t *data, size_t bytes, size_t room)
 			cuckoo_store_le64(data + CUCKOO_OFF_ENTRIES, next_random(100));
 			break;
 	}
-	if (cuckoo_image_open_header(&filter, data, &image_bytes) != CUCKOO_OK ||
+	if (cuckoo_header_open(&filter, data, &image_bytes) != CUCKOO_OK ||
 		image_bytes > room)
 		return bytes;
 	if (image_bytes > bytes)

@@ -19,7 +19,8 @@
 #define HEADER_BYTES	8
 #define MAX_STEPS		400
 #define MAX_COUNT		(1 << 20)	/* of a value that was added: it saturates */
-#define MAX_ADDS		4000	/* of a program: one that takes long finds less */
+#define MAX_ADDS		4000	/* of a program: one that takes long finds
+								 * less */
 
 enum
 {
@@ -129,7 +130,8 @@ put(RefBag *bag, uint64_t key, int ncopies, int limit)
 
 /*
  * fold
- *		A bag by hash (P 0) or by class of P bits, as one by class of new_P bits,
+ *		A bag by hash (P 0) or by class of P bits,
+	as one by class of new_P bits,
  *		with at most limit copies of each; new_P 0 leaves the keys.
  */
 static void
@@ -196,8 +198,8 @@ check_value(const Side *side, uint64_t hash)
 	const int	ncopies = ref_bag_count(&side->held,
 										key_in(&side->filter, hash));
 
-	CHECK_EQUAL(cuckoo_set_count(&side->filter, hash), ncopies);
-	CHECK_EQUAL(cuckoo_set_contains(&side->filter, hash), ncopies > 0);
+	CHECK_EQUAL(cuckoo_filter_count(&side->filter, hash), ncopies);
+	CHECK_EQUAL(cuckoo_filter_contains(&side->filter, hash), ncopies > 0);
 }
 
 static void
@@ -221,15 +223,16 @@ check_values(const Side *side)
 		if (side->truth.counts[i] == 0)
 			continue;
 		check_value(side, side->truth.keys[i]);
-		CHECK(cuckoo_set_contains(&side->filter, side->truth.keys[i]));
+		CHECK(cuckoo_filter_contains(&side->filter, side->truth.keys[i]));
 	}
 	for (unsigned i = 0; i < 64; i++)
 		hashes[i] = hash_of(i * 1021);
-	cuckoo_set_contains_batch(&side->filter, hashes, 64, results);
+	cuckoo_filter_contains_batch(&side->filter, hashes, 64, results);
 	for (unsigned i = 0; i < 64; i++)
 	{
 		check_value(side, hashes[i]);
-		CHECK_EQUAL(results[i], cuckoo_set_contains(&side->filter, hashes[i]));
+		CHECK_EQUAL(results[i], cuckoo_filter_contains(&side->filter,
+													   hashes[i]));
 	}
 }
 
@@ -301,7 +304,7 @@ make_new(Side *side, unsigned byte)
 	CuckooStatus status;
 
 	declare(&parameters, byte);
-	status = cuckoo_set_new(&filter, &parameters, &host.host);
+	status = cuckoo_filter_new(&filter, &parameters, &host.host);
 	if (status != CUCKOO_OK)
 	{
 		check_failure(status, false);
@@ -326,7 +329,7 @@ add(Side *side, uint64_t hash)
 	nadds++;
 	if (check_bytes)
 		test_snapshot_take(&snapshot, &before);
-	status = cuckoo_set_add(&side->filter, hash, &host.host);
+	status = cuckoo_filter_add(&side->filter, hash, &host.host);
 	if (status != CUCKOO_OK)
 	{
 		CHECK(test_same_header(&before, &side->filter));
@@ -372,8 +375,9 @@ add_at_once(Side *side, unsigned first, size_t nhashes, size_t nundos)
 	for (size_t i = 0; i < nhashes; i++)
 		hashes[i] = hash_of((first + (unsigned) i) & 0xFFFF);
 	test_snapshot_take(&snapshot, &side->filter);
-	status = cuckoo_set_add_all(&side->filter, hashes, nhashes, undos, nundos,
-								&changed);
+	status = cuckoo_filter_add_all(&side->filter, hashes, nhashes, undos,
+								   nundos,
+								   &changed);
 	nadds += nhashes;
 	if (status != CUCKOO_OK)
 	{
@@ -424,7 +428,7 @@ take_out(Side *side, unsigned value)
 		return;
 	CHECK(nheld > 0 || ntrue == 0);
 	nadds++;
-	status = cuckoo_set_remove(&side->filter, hash);
+	status = cuckoo_filter_remove(&side->filter, hash);
 	CHECK_STATUS(status, nheld == 0 ? CUCKOO_NOT_FOUND :
 				 nheld == before.max_copies ? CUCKOO_SATURATED : CUCKOO_OK);
 	if (status == CUCKOO_OK)
@@ -450,8 +454,8 @@ resize(Side *side, unsigned byte_1, unsigned byte_2, unsigned byte_3)
 	TestSnapshot snapshot;
 
 	test_snapshot_take(&snapshot, &side->filter);
-	status = cuckoo_set_resize(&side->filter, &resized, capacity, rate,
-							   &host.host);
+	status = cuckoo_filter_resize(&side->filter, &resized, capacity, rate,
+								  &host.host);
 	test_snapshot_check(&snapshot, &side->filter);
 	test_snapshot_free(&snapshot);
 	if (status != CUCKOO_OK)
@@ -546,10 +550,10 @@ unite(Side *a, const Side *b, int op, unsigned way)
 	RefBag		x;
 	RefBag		y;
 
-	if (cuckoo_set_copy(&a->filter, &result, &host.host) != CUCKOO_OK)
+	if (cuckoo_filter_copy(&a->filter, &result, &host.host) != CUCKOO_OK)
 		return;
 	test_snapshot_take(&snapshot, &b->filter);
-	if (way % 3 > 0 && cuckoo_merge_by_keys(&a->filter, &b->filter))
+	if (way % 3 > 0 && cuckoo_merge_by_hashes(&a->filter, &b->filter))
 		status = test_unite_by_keys(&result, &b->filter, op == OP_UNION_ALL,
 									way % 3 == 2, &host);
 	else
@@ -582,7 +586,8 @@ unite(Side *a, const Side *b, int op, unsigned way)
 		const RefBag uncut = expected;
 		RefBag		old = expected;
 
-		fold(&uncut, 0, 0, 0, test_min(a->max_copies, b->max_copies), &expected);
+		fold(&uncut, 0, 0, 0, test_min(a->max_copies, b->max_copies),
+			 &expected);
 		ref_bag_free(&old);
 	}
 	become(a, &result, &expected, P, &truth);
@@ -634,8 +639,8 @@ intersect(Side *a, const Side *b)
 			if (list->held.counts[i] > 0)
 				put(&expected, hash,
 					test_min(list->held.counts[i],
-							ref_bag_count(&other->held,
-										  key_in(&other->filter, hash))),
+							 ref_bag_count(&other->held,
+										   key_in(&other->filter, hash))),
 					limit);
 		}
 	}
@@ -683,7 +688,7 @@ copy_side(Side *a, const Side *b)
 {
 	CuckooFilter copy;
 
-	if (cuckoo_set_copy(&b->filter, &copy, &host.host) != CUCKOO_OK)
+	if (cuckoo_filter_copy(&b->filter, &copy, &host.host) != CUCKOO_OK)
 		return;
 	side_free(a);
 	a->filter = copy;
@@ -709,8 +714,8 @@ build(Side *side, unsigned first, unsigned nvalues, int ntimes, unsigned byte)
 	CHECK(keys != NULL);
 	declare(&parameters, byte);
 	for (size_t i = 0; i < nkeys; i++)
-		keys[i] = cuckoo_build_key(hash_of((first + (unsigned) i % nvalues) &
-										   0xFFFF));
+		keys[i] = cuckoo_order_hash(hash_of((first + (unsigned) i % nvalues) &
+											0xFFFF));
 	test_sort_keys(keys, nkeys);
 	nkeys = test_limit_equal(keys, nkeys, parameters.max_copies);
 	status = cuckoo_build_array(&filter, &parameters, keys, nkeys, &host.host);
@@ -722,7 +727,7 @@ build(Side *side, unsigned first, unsigned nvalues, int ntimes, unsigned byte)
 		note_form(side);
 		for (size_t i = 0; i < nkeys; i++)
 		{
-			const uint64_t hash = cuckoo_build_key_hash(keys[i]);
+			const uint64_t hash = cuckoo_order_hash_back(keys[i]);
 
 			put(&side->held, key_in(&filter, hash), 1, filter.max_copies);
 			ref_bag_set(&side->truth, hash,
@@ -783,8 +788,8 @@ step(const uint8_t *code)
 		case OP_REMOVE_ABSENT:
 			for (unsigned i = 0; i <= length; i++)
 			{
-				if (!cuckoo_set_contains(&a->filter,
-										 hash_of((value + i) & 0xFFFF)))
+				if (!cuckoo_filter_contains(&a->filter,
+											hash_of((value + i) & 0xFFFF)))
 					take_out(a, value + i);
 			}
 			break;
@@ -847,7 +852,8 @@ run(const uint8_t *data, size_t bytes, uint64_t first_alloc)
 		CuckooParameters parameters;
 
 		declare(&parameters, data[2 + i]);
-		CHECK_STATUS(cuckoo_set_new(&sides[i].filter, &parameters, &host.host),
+		CHECK_STATUS(cuckoo_filter_new(&sides[i].filter, &parameters,
+									   &host.host),
 					 CUCKOO_OK);
 		note_form(&sides[i]);
 	}
