@@ -85,11 +85,11 @@ static const uint16_t code_of_n3[16] = {
 };
 
 /*
- * nibble_code
+ * bucket_nibble_code
  *		The number of the combination of four ascending nibbles.
  */
 static inline uint64_t
-nibble_code(const uint64_t *fps)
+bucket_nibble_code(const uint64_t *fps)
 {
 	return (fps[0] & 0xF) + code_of_n1[fps[1] & 0xF] +
 		code_of_n2[fps[2] & 0xF] + code_of_n3[fps[3] & 0xF];
@@ -178,7 +178,7 @@ cuckoo_bucket_write(const CuckooPacking *packing, uint8_t *table,
 	const uint64_t bit = bucket * (uint64_t) packing->bucket_bits;
 	const int	shift = (int) (bit & 4);
 	const int	rem_bits = packing->rem_bits;
-	const uint64_t code = nibble_code(fps);
+	const uint64_t code = bucket_nibble_code(fps);
 	uint8_t    *p = table + bit / 8;
 
 	CuckooAssert((fps[0] | fps[1] | fps[2] | fps[3]) >> packing->fp_bits == 0);

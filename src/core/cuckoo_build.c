@@ -38,27 +38,27 @@ typedef struct Block
 } Block;
 
 /*
- * block_bucket_load
+ * build_block_bucket_load
  *		Used slots of an unpacked bucket.
  */
 static inline int
-block_bucket_load(const uint32_t *fps)
+build_block_bucket_load(const uint32_t *fps)
 {
 	return (fps[0] != 0) + (fps[1] != 0) + (fps[2] != 0) + (fps[3] != 0);
 }
 
 static inline int
-block_bucket_count(const uint32_t *fps, uint32_t fp)
+build_block_bucket_count(const uint32_t *fps, uint32_t fp)
 {
 	return (fps[0] == fp) + (fps[1] == fp) + (fps[2] == fp) + (fps[3] == fp);
 }
 
 /*
- * add_hash
+ * build_add_hash
  *		Add a hash to the table itself.
  */
 static CuckooStatus
-add_hash(Block *block, CuckooFilter *table, uint64_t hash)
+build_add_hash(Block *block, CuckooFilter *table, uint64_t hash)
 {
 	block->homeless = hash;
 	return cuckoo_table_add(table, cuckoo_table_hash_address(table, hash));
@@ -69,7 +69,7 @@ add_hash(Block *block, CuckooFilter *table, uint64_t hash)
  * either way.
  */
 static inline void
-order(uint64_t *a, uint64_t *b)
+build_order(uint64_t *a, uint64_t *b)
 {
 	const uint64_t swap =
 		0 - (uint64_t) (cuckoo_fp_sort_key(*a) > cuckoo_fp_sort_key(*b));
@@ -80,11 +80,11 @@ order(uint64_t *a, uint64_t *b)
 }
 
 /*
- * block_finish
+ * build_block_finish
  *		Pack a block into the table, then add what was crowded out.
  */
 static CuckooStatus
-block_finish(Block *block, CuckooFilter *table)
+build_block_finish(Block *block, CuckooFilter *table)
 {
 	uint8_t    *const body = cuckoo_header_body(table);
 
@@ -100,18 +100,18 @@ block_finish(Block *block, CuckooFilter *table)
 
 		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
 			fps[slot] = unpacked[slot];
-		order(&fps[0], &fps[1]);
-		order(&fps[2], &fps[3]);
-		order(&fps[0], &fps[2]);
-		order(&fps[1], &fps[3]);
-		order(&fps[1], &fps[2]);
+		build_order(&fps[0], &fps[1]);
+		build_order(&fps[2], &fps[3]);
+		build_order(&fps[0], &fps[2]);
+		build_order(&fps[1], &fps[3]);
+		build_order(&fps[1], &fps[2]);
 		cuckoo_bucket_write(&table->packing, body,
 							block->first_bucket + bucket, fps);
 	}
 
 	for (uint32_t i = 0; i < block->ncrowded; i++)
 	{
-		if (add_hash(block, table, block->crowded[i]) == CUCKOO_NO_ROOM)
+		if (build_add_hash(block, table, block->crowded[i]) == CUCKOO_NO_ROOM)
 			return CUCKOO_NO_ROOM;
 	}
 	return CUCKOO_OK;
@@ -127,12 +127,12 @@ typedef struct Candidate
 } Candidate;
 
 /*
- * block_find
+ * build_block_find
  *		Find both buckets of a hash in an unpacked block.
  */
 static inline void
-block_find(const Block *block, const CuckooFilter *table, uint64_t hash,
-		   Candidate *candidate)
+build_block_find(const Block *block, const CuckooFilter *table, uint64_t hash,
+				 Candidate *candidate)
 {
 	CuckooPlace places[2];
 
@@ -148,7 +148,7 @@ block_find(const Block *block, const CuckooFilter *table, uint64_t hash,
 }
 
 /*
- * block_add
+ * build_block_add
  *		Add a hash to the one of its buckets that has more room.
  *
  * That, and not the primary one while it has any, leaves few to relocate: one
@@ -156,27 +156,27 @@ block_find(const Block *block, const CuckooFilter *table, uint64_t hash,
  * the block is packed.
  */
 static inline CuckooStatus
-block_add(Block *block, CuckooFilter *table, uint64_t hash,
-		  const Candidate *candidate)
+build_block_add(Block *block, CuckooFilter *table, uint64_t hash,
+				const Candidate *candidate)
 {
 	uint32_t   *fps[2];
 	int			load[2];
 	int			choice;
 
 	if (cuckoo_unlikely(block->ncrowded == block->nbuckets) &&
-		block_finish(block, table) != CUCKOO_OK)
+		build_block_finish(block, table) != CUCKOO_OK)
 		return CUCKOO_NO_ROOM;
 	if (cuckoo_unlikely(block->is_packed))
-		return add_hash(block, table, hash);
+		return build_add_hash(block, table, hash);
 
 	for (int i = 0; i < 2; i++)
 	{
 		fps[i] = block->fps + candidate->slot[i];
-		load[i] = block_bucket_load(fps[i]);
+		load[i] = build_block_bucket_load(fps[i]);
 	}
 
-	if (cuckoo_unlikely(block_bucket_count(fps[0], candidate->fp[0]) +
-						block_bucket_count(fps[1], candidate->fp[1]) >=
+	if (cuckoo_unlikely(build_block_bucket_count(fps[0], candidate->fp[0]) +
+						build_block_bucket_count(fps[1], candidate->fp[1]) >=
 						table->max_copies))
 		return CUCKOO_SATURATED;
 
@@ -192,11 +192,11 @@ block_add(Block *block, CuckooFilter *table, uint64_t hash,
 }
 
 /*
- * block_start
+ * build_block_start
  *		Begin with the given superblock.
  */
 static void
-block_start(Block *block, uint64_t number)
+build_block_start(Block *block, uint64_t number)
 {
 	block->number = number;
 	block->first_bucket = number * block->nbuckets;
@@ -208,7 +208,7 @@ block_start(Block *block, uint64_t number)
 
 /* The superblock that a key belongs to: as many first bits as there are. */
 static inline uint64_t
-key_block(const CuckooFilter *table, uint64_t key)
+build_key_block(const CuckooFilter *table, uint64_t key)
 {
 	const int	q = table->geometry.index_bits;
 
@@ -217,7 +217,7 @@ key_block(const CuckooFilter *table, uint64_t key)
 }
 
 /*
- * fill_block
+ * build_fill_block
  *		Place the first of some keys, all that are in the block begun.
  *
  * Where they can stand is found for a few of them at a time, and the memory
@@ -226,30 +226,31 @@ key_block(const CuckooFilter *table, uint64_t key)
  * *nkeys is set to their number.
  */
 static CuckooStatus
-fill_block(Block *block, CuckooFilter *table, const uint64_t *keys,
-		   size_t *nkeys)
+build_fill_block(Block *block, CuckooFilter *table, const uint64_t *keys,
+				 size_t *nkeys)
 {
 	const size_t nall = *nkeys;
 	size_t		nplaced = 0;
 
-	while (nplaced < nall && key_block(table, keys[nplaced]) == block->number)
+	while (nplaced < nall && build_key_block(table,
+											 keys[nplaced]) == block->number)
 	{
 		Candidate	candidates[FIND_BATCH];
 		size_t		nfound = 0;
 
 		while (nfound < FIND_BATCH && nplaced + nfound < nall &&
-			   key_block(table, keys[nplaced + nfound]) == block->number)
+			   build_key_block(table, keys[nplaced + nfound]) == block->number)
 		{
-			block_find(block, table,
-					   cuckoo_order_hash_back(keys[nplaced + nfound]),
-					   &candidates[nfound]);
+			build_block_find(block, table,
+							 cuckoo_order_hash_back(keys[nplaced + nfound]),
+							 &candidates[nfound]);
 			nfound++;
 		}
 		for (size_t i = 0; i < nfound; i++)
 		{
-			if (block_add(block, table,
-						  cuckoo_order_hash_back(keys[nplaced + i]),
-						  &candidates[i]) == CUCKOO_NO_ROOM)
+			if (build_block_add(block, table,
+								cuckoo_order_hash_back(keys[nplaced + i]),
+								&candidates[i]) == CUCKOO_NO_ROOM)
 				return CUCKOO_NO_ROOM;
 		}
 		nplaced += nfound;
@@ -259,17 +260,18 @@ fill_block(Block *block, CuckooFilter *table, const uint64_t *keys,
 }
 
 /*
- * fill_blocks
+ * build_fill_blocks
  *		Place the hashes of a source in an empty table, block by block.
  */
 static CuckooStatus
-fill_blocks(Block *block, CuckooFilter *table, const CuckooHashSource *source,
-			const CuckooHost *host)
+build_fill_blocks(Block *block, CuckooFilter *table,
+				  const CuckooHashSource *source,
+				  const CuckooHost *host)
 {
 	uint64_t	keys[KEY_BATCH];
 	size_t		nkeys;
 
-	block_start(block, 0);
+	build_block_start(block, 0);
 	while ((nkeys = source->next(source->context, keys, KEY_BATCH)) > 0)
 	{
 		size_t		nplaced = 0;
@@ -277,31 +279,32 @@ fill_blocks(Block *block, CuckooFilter *table, const CuckooHashSource *source,
 		cuckoo_poll(host);
 		while (nplaced < nkeys)
 		{
-			const uint64_t number = key_block(table, keys[nplaced]);
+			const uint64_t number = build_key_block(table, keys[nplaced]);
 			size_t		nfilled = nkeys - nplaced;
 
 			if (number != block->number)
 			{
-				if (block_finish(block, table) != CUCKOO_OK)
+				if (build_block_finish(block, table) != CUCKOO_OK)
 					return CUCKOO_NO_ROOM;
-				block_start(block, number);
+				build_block_start(block, number);
 			}
-			if (fill_block(block, table, keys + nplaced,
-						   &nfilled) != CUCKOO_OK)
+			if (build_fill_block(block, table, keys + nplaced,
+								 &nfilled) != CUCKOO_OK)
 				return CUCKOO_NO_ROOM;
 			nplaced += nfilled;
 		}
 	}
-	return block_finish(block, table);
+	return build_block_finish(block, table);
 }
 
 /*
- * fill_singly
+ * build_fill_singly
  *		Place the hashes of a source in an empty table, one by one.
  */
 static CuckooStatus
-fill_singly(Block *block, CuckooFilter *table, const CuckooHashSource *source,
-			const CuckooHost *host)
+build_fill_singly(Block *block, CuckooFilter *table,
+				  const CuckooHashSource *source,
+				  const CuckooHost *host)
 {
 	uint64_t	keys[KEY_BATCH];
 	size_t		nkeys;
@@ -311,7 +314,7 @@ fill_singly(Block *block, CuckooFilter *table, const CuckooHashSource *source,
 		cuckoo_poll(host);
 		for (size_t i = 0; i < nkeys; i++)
 		{
-			if (add_hash(block, table, cuckoo_order_hash_back(keys[i])) ==
+			if (build_add_hash(block, table, cuckoo_order_hash_back(keys[i])) ==
 				CUCKOO_NO_ROOM)
 				return CUCKOO_NO_ROOM;
 		}
@@ -320,22 +323,22 @@ fill_singly(Block *block, CuckooFilter *table, const CuckooHashSource *source,
 }
 
 /*
- * fill_table
+ * build_fill_table
  *		Place the hashes of a source in an empty table.
  *
  * Returns CUCKOO_OK; CUCKOO_NO_ROOM if one of them, *homeless, finds no place,
  * with the table holding those before; or CUCKOO_NO_MEMORY.
  */
 static CuckooStatus
-fill_table(CuckooFilter *table, const CuckooHashSource *source,
-		   uint64_t *homeless, const CuckooHost *host)
+build_fill_table(CuckooFilter *table, const CuckooHashSource *source,
+				 uint64_t *homeless, const CuckooHost *host)
 {
 	Block		block = {0};
 	CuckooStatus status;
 
 	source->rewind(source->context);
 	if (table->packing.fp_bits > MAX_BLOCK_FP_BITS)
-		status = fill_singly(&block, table, source, host);
+		status = build_fill_singly(&block, table, source, host);
 	else
 	{
 		const size_t alignment = sizeof(uint64_t);
@@ -353,7 +356,7 @@ fill_table(CuckooFilter *table, const CuckooHashSource *source,
 		/* scratch memory, never the image, so wider pointers are all right */
 		block.crowded = (uint64_t *) aligned;
 		block.fps = (uint32_t *) (block.crowded + block.nbuckets);
-		status = fill_blocks(&block, table, source, host);
+		status = build_fill_blocks(&block, table, source, host);
 		host->release(host->context, memory);
 	}
 	*homeless = block.homeless;
@@ -393,7 +396,7 @@ cuckoo_build_table(CuckooFilter *filter, const CuckooHashSource *source,
 		status = cuckoo_filter_new_table(filter, index_bits, &table, host);
 		if (status != CUCKOO_OK)
 			return status;
-		status = fill_table(&table, source, &homeless, host);
+		status = build_fill_table(&table, source, &homeless, host);
 		if (status == CUCKOO_OK)
 		{
 			cuckoo_image_assert_check(&table);
@@ -481,13 +484,13 @@ cuckoo_build(CuckooFilter *filter, const CuckooParameters *parameters,
 }
 
 static void
-array_rewind(void *context)
+build_array_rewind(void *context)
 {
 	((CuckooHashArray *) context)->position = 0;
 }
 
 static size_t
-array_next(void *context, uint64_t *keys, size_t room)
+build_array_next(void *context, uint64_t *keys, size_t room)
 {
 	CuckooHashArray *const array = context;
 	const size_t nleft = array->nkeys - array->position;
@@ -505,7 +508,8 @@ array_next(void *context, uint64_t *keys, size_t room)
 CuckooHashSource
 cuckoo_build_array_source(CuckooHashArray *array)
 {
-	const CuckooHashSource source = {array_rewind, array_next, array};
+	const CuckooHashSource source = {build_array_rewind, build_array_next,
+	array};
 
 	return source;
 }

@@ -62,8 +62,8 @@ cuckoo_filter_release(CuckooFilter *filter, const CuckooHost *host)
 
 /* Put another image in the place of a filter's own. */
 static void
-replace_filter(CuckooFilter *filter, const CuckooFilter *by,
-			   const CuckooHost *host)
+filter_replace_filter(CuckooFilter *filter, const CuckooFilter *by,
+					  const CuckooHost *host)
 {
 	cuckoo_filter_release(filter, host);
 	*filter = *by;
@@ -95,12 +95,12 @@ cuckoo_filter_new_table(const CuckooFilter *filter, int index_bits,
 }
 
 /*
- * double_table
+ * filter_double_table
  *		Make a table of twice as many buckets with the entries of this one.
  */
 static CuckooStatus
-double_table(const CuckooFilter *filter, CuckooFilter *doubled,
-			 const CuckooHost *host)
+filter_double_table(const CuckooFilter *filter, CuckooFilter *doubled,
+					const CuckooHost *host)
 {
 	CuckooStatus status;
 
@@ -165,12 +165,13 @@ cuckoo_filter_remedy(const CuckooFilter *table, CuckooAddress address,
 }
 
 /*
- * make_room
+ * filter_make_room
  *		Make a table in which an add that found no room may find some.
  */
 static CuckooStatus
-make_room(const CuckooFilter *filter, CuckooAddress address,
-		  uint64_t nexpected, CuckooFilter *roomier, const CuckooHost *host)
+filter_make_room(const CuckooFilter *filter, CuckooAddress address,
+				 uint64_t nexpected, CuckooFilter *roomier,
+				 const CuckooHost *host)
 {
 	bool		lower_copies;
 	CuckooStatus status = cuckoo_filter_remedy(filter, address, nexpected,
@@ -179,7 +180,7 @@ make_room(const CuckooFilter *filter, CuckooAddress address,
 	if (status != CUCKOO_OK)
 		return status;
 	if (!lower_copies)
-		return double_table(filter, roomier, host);
+		return filter_double_table(filter, roomier, host);
 
 	status = cuckoo_filter_copy(filter, roomier, host);
 	if (status == CUCKOO_OK)
@@ -215,7 +216,7 @@ cuckoo_filter_add_address(CuckooFilter *filter, CuckooAddress address,
 	{
 		CuckooFilter roomier;
 
-		status = make_room(&current, address, nexpected, &roomier, host);
+		status = filter_make_room(&current, address, nexpected, &roomier, host);
 		if (current.image != filter->image)
 			cuckoo_filter_release(&current, host);
 		if (status != CUCKOO_OK)
@@ -225,7 +226,7 @@ cuckoo_filter_add_address(CuckooFilter *filter, CuckooAddress address,
 	} while (status == CUCKOO_NO_ROOM);
 
 	/* saturated or not by now, the filter is another one */
-	replace_filter(filter, &current, host);
+	filter_replace_filter(filter, &current, host);
 	return CUCKOO_OK;
 }
 
@@ -257,14 +258,14 @@ cuckoo_filter_list_to_table(const CuckooFilter *filter, CuckooFilter *table,
 }
 
 /*
- * list_wants_table
+ * filter_list_wants_table
  *		Is this the number of hashes at which a list tries to become a table?
  *
  * At the first that makes it larger than the smallest table, and, if that was
  * refused, whenever the number has doubled; and when it may not grow further.
  */
 static bool
-list_wants_table(const CuckooFilter *filter, uint64_t nentries)
+filter_list_wants_table(const CuckooFilter *filter, uint64_t nentries)
 {
 	const uint64_t first = cuckoo_filter_list_limit(&filter->geometry) + 1;
 	const uint64_t ratio = nentries / first;
@@ -276,11 +277,11 @@ list_wants_table(const CuckooFilter *filter, uint64_t nentries)
 }
 
 /*
- * add_to_list
+ * filter_add_to_list
  *		Add one more copy of a hash to a list, or make it a table.
  */
 static CuckooStatus
-add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
+filter_add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 {
 	const uint64_t nentries = filter->nentries + 1;
 	CuckooStatus refused = CUCKOO_FULL;
@@ -288,7 +289,7 @@ add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 	if (cuckoo_list_count(filter, hash) >= filter->max_copies)
 		return CUCKOO_SATURATED;
 
-	if (list_wants_table(filter, nentries))
+	if (filter_list_wants_table(filter, nentries))
 	{
 		const CuckooAddress address = cuckoo_table_hash_address(filter, hash);
 		CuckooFilter table;
@@ -299,7 +300,7 @@ add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 			refused = cuckoo_filter_add_address(&table, address, 0, host);
 			if (refused == CUCKOO_OK || refused == CUCKOO_SATURATED)
 			{
-				replace_filter(filter, &table, host);
+				filter_replace_filter(filter, &table, host);
 				return CUCKOO_OK;
 			}
 			cuckoo_filter_release(&table, host);
@@ -320,7 +321,7 @@ add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 		if (status != CUCKOO_OK)
 			return status;
 		memcpy(longer.image, filter->image, filter->image_bytes);
-		replace_filter(filter, &longer, host);
+		filter_replace_filter(filter, &longer, host);
 	}
 	cuckoo_list_insert(filter, hash);
 	return CUCKOO_OK;
@@ -437,7 +438,7 @@ cuckoo_filter_add(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 										 cuckoo_table_hash_address(filter,
 																   hash),
 										 0, host);
-	return add_to_list(filter, hash, host);
+	return filter_add_to_list(filter, hash, host);
 }
 
 /*
@@ -535,7 +536,7 @@ cuckoo_filter_contains_batch(const CuckooFilter *filter, const uint64_t *hashes,
 }
 
 /*
- * rebuild_smaller
+ * filter_rebuild_smaller
  *		Place the entries of a table in one of fewer buckets.
  *
  * declared is the header of the result, but for its index bits.  Entries are
@@ -544,8 +545,9 @@ cuckoo_filter_contains_batch(const CuckooFilter *filter, const uint64_t *hashes,
  * grows.
  */
 static CuckooStatus
-rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
-				int index_bits, CuckooFilter *resized, const CuckooHost *host)
+filter_rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
+					   int index_bits, CuckooFilter *resized,
+					   const CuckooHost *host)
 {
 	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&filter->geometry);
 	const int	ncut = filter->geometry.prefix_bits -
@@ -594,12 +596,12 @@ rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
 }
 
 /*
- * resize_list
+ * filter_resize_list
  *		Declare the capacity and rate of a list anew: it has all the bits.
  */
 static CuckooStatus
-resize_list(const CuckooFilter *filter, CuckooFilter *resized,
-			uint64_t capacity, uint64_t rate, const CuckooHost *host)
+filter_resize_list(const CuckooFilter *filter, CuckooFilter *resized,
+				   uint64_t capacity, uint64_t rate, const CuckooHost *host)
 {
 	CuckooFilter list = *filter;
 	CuckooStatus status;
@@ -656,7 +658,7 @@ cuckoo_filter_resize(const CuckooFilter *filter, CuckooFilter *resized,
 		rate = cuckoo_geometry_rate(ncolumns, filter->geometry.prefix_bits,
 									filter->capacity);
 	if (!filter->is_table)
-		return resize_list(filter, resized, capacity, rate, host);
+		return filter_resize_list(filter, resized, capacity, rate, host);
 
 	/* the table that the whole capacity will need one day */
 	full.ncolumns = ncolumns;
@@ -687,7 +689,8 @@ cuckoo_filter_resize(const CuckooFilter *filter, CuckooFilter *resized,
 	declared.geometry.prefix_bits = full.prefix_bits;
 
 	if (index_bits < filter->geometry.index_bits)
-		return rebuild_smaller(filter, &declared, index_bits, resized, host);
+		return filter_rebuild_smaller(filter, &declared, index_bits, resized,
+									  host);
 	if (full.prefix_bits == filter->geometry.prefix_bits)
 		return cuckoo_filter_copy(&declared, resized, host);
 
@@ -744,7 +747,7 @@ cuckoo_filter_estimate_values(const CuckooFilter *filter)
 
 /* A list errs if one of its hashes is that of another value. */
 static double
-list_fpr(uint64_t nentries)
+filter_list_fpr(uint64_t nentries)
 {
 	return ldexp((double) nentries, -64);
 }
@@ -757,7 +760,7 @@ double
 cuckoo_filter_fpr(const CuckooFilter *filter)
 {
 	if (!filter->is_table)
-		return list_fpr(filter->nentries);
+		return filter_list_fpr(filter->nentries);
 	return cuckoo_geometry_fpr(filter->geometry.ncolumns,
 							   filter->geometry.prefix_bits, filter->nentries);
 }
@@ -770,7 +773,7 @@ double
 cuckoo_filter_declared_fpr(const CuckooFilter *filter)
 {
 	if (!filter->is_table && !cuckoo_filter_full_is_table(filter))
-		return list_fpr(filter->capacity);
+		return filter_list_fpr(filter->capacity);
 	return cuckoo_geometry_fpr(filter->geometry.ncolumns,
 							   filter->geometry.prefix_bits, filter->capacity);
 }

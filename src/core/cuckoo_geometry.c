@@ -33,11 +33,11 @@ cuckoo_geometry_usable(const CuckooGeometry *geometry)
 }
 
 /*
- * slots_for
+ * geometry_slots_for
  *		The fewest slots of which capacity can be used: the above, solved.
  */
 static uint64_t
-slots_for(uint64_t capacity)
+geometry_slots_for(uint64_t capacity)
 {
 	const uint64_t small = ((capacity + 10) * 25 + 23) / 24;
 	const uint64_t large = (capacity * 1000 + 958) / 959;
@@ -56,7 +56,8 @@ int
 cuckoo_geometry_index_bits(uint32_t ncolumns, uint64_t capacity)
 {
 	const uint64_t nbuckets =
-		(slots_for(capacity) + CUCKOO_BUCKET_SLOTS - 1) / CUCKOO_BUCKET_SLOTS;
+		(geometry_slots_for(capacity) +
+		 CUCKOO_BUCKET_SLOTS - 1) / CUCKOO_BUCKET_SLOTS;
 	int			index_bits = 0;
 
 	while (((uint64_t) ncolumns << index_bits) < nbuckets)
@@ -118,7 +119,7 @@ cuckoo_geometry_choose(CuckooGeometry *geometry, uint64_t capacity,
 	if (capacity > MAX_SLOTS)
 		return CUCKOO_TOO_LARGE;
 
-	nbuckets = (slots_for(capacity) + CUCKOO_BUCKET_SLOTS - 1) /
+	nbuckets = (geometry_slots_for(capacity) + CUCKOO_BUCKET_SLOTS - 1) /
 		CUCKOO_BUCKET_SLOTS;
 	geometry->index_bits = 0;
 	while (((nbuckets - 1) >> geometry->index_bits) + 1 > CUCKOO_MAX_COLUMNS)

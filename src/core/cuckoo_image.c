@@ -21,11 +21,11 @@
 #define ASSERT_CHECK_BYTES	(8 * 1024)
 
 /*
- * header_status
+ * image_header_status
  *		Are the decoded fields in range?
  */
 static CuckooStatus
-header_status(const CuckooFilter *filter)
+image_header_status(const CuckooFilter *filter)
 {
 	const CuckooGeometry *const geometry = &filter->geometry;
 
@@ -111,7 +111,7 @@ cuckoo_header_open(CuckooFilter *filter, const uint8_t *header,
 	filter->ngrowths = header[CUCKOO_OFF_GROWTHS];
 	filter->growth_load = cuckoo_load_le16(header + CUCKOO_OFF_GROWTH_LOAD);
 
-	status = header_status(filter);
+	status = image_header_status(filter);
 	if (status != CUCKOO_OK)
 		return status;
 
@@ -187,7 +187,7 @@ cuckoo_header_store(CuckooFilter *filter)
 {
 	uint8_t    *const header = filter->image;
 
-	CuckooAssert(header_status(filter) == CUCKOO_OK);
+	CuckooAssert(image_header_status(filter) == CUCKOO_OK);
 	CuckooAssert(filter->image_bytes == cuckoo_header_image_bytes(filter));
 
 	header[CUCKOO_OFF_FORMAT] = CUCKOO_FORMAT_VERSION;
@@ -223,7 +223,7 @@ cuckoo_image_assert_check(const CuckooFilter *filter)
 {
 	uint64_t	position;
 
-	CuckooAssert(header_status(filter) == CUCKOO_OK);
+	CuckooAssert(image_header_status(filter) == CUCKOO_OK);
 	CuckooAssert(filter->image_bytes == cuckoo_header_image_bytes(filter));
 	CuckooAssert(filter->is_doubtful ||
 				 cuckoo_image_check(filter, NULL, &position) == CUCKOO_OK);

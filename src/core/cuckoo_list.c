@@ -13,11 +13,11 @@
 #include "cuckoo_list.h"
 
 /*
- * lower_bound
+ * list_lower_bound
  *		The position of the first hash that is not below the given one.
  */
 static uint64_t
-lower_bound(const CuckooFilter *filter, uint64_t hash)
+list_lower_bound(const CuckooFilter *filter, uint64_t hash)
 {
 	uint64_t	low = 0;
 	uint64_t	high = filter->nentries;
@@ -35,7 +35,7 @@ lower_bound(const CuckooFilter *filter, uint64_t hash)
 }
 
 static int
-count_at(const CuckooFilter *filter, uint64_t position, uint64_t hash)
+list_count_at(const CuckooFilter *filter, uint64_t position, uint64_t hash)
 {
 	int			ncopies = 0;
 
@@ -55,7 +55,7 @@ count_at(const CuckooFilter *filter, uint64_t position, uint64_t hash)
 int
 cuckoo_list_count(const CuckooFilter *filter, uint64_t hash)
 {
-	return count_at(filter, lower_bound(filter, hash), hash);
+	return list_count_at(filter, list_lower_bound(filter, hash), hash);
 }
 
 /*
@@ -67,7 +67,7 @@ cuckoo_list_count(const CuckooFilter *filter, uint64_t hash)
 int
 cuckoo_list_run(const CuckooFilter *filter, uint64_t position)
 {
-	return count_at(filter, position, cuckoo_list_get(filter, position));
+	return list_count_at(filter, position, cuckoo_list_get(filter, position));
 }
 
 /*
@@ -79,7 +79,7 @@ cuckoo_list_run(const CuckooFilter *filter, uint64_t position)
 void
 cuckoo_list_insert(CuckooFilter *filter, uint64_t hash)
 {
-	const uint64_t position = lower_bound(filter, hash);
+	const uint64_t position = list_lower_bound(filter, hash);
 	uint8_t    *const p = cuckoo_header_body(filter) + 8 * position;
 
 	CuckooAssert(filter->image_bytes + 8 <= filter->image_room);
@@ -100,8 +100,8 @@ cuckoo_list_insert(CuckooFilter *filter, uint64_t hash)
 CuckooStatus
 cuckoo_list_remove(CuckooFilter *filter, uint64_t hash)
 {
-	const uint64_t position = lower_bound(filter, hash);
-	const int	ncopies = count_at(filter, position, hash);
+	const uint64_t position = list_lower_bound(filter, hash);
+	const int	ncopies = list_count_at(filter, position, hash);
 	uint8_t    *const p = cuckoo_header_body(filter) + 8 * position;
 
 	if (ncopies == 0)

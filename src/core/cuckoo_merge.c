@@ -40,32 +40,33 @@ cuckoo_merge_compatible(const CuckooFilter *a, const CuckooFilter *b)
 }
 
 static uint64_t
-min_u64(uint64_t a, uint64_t b)
+merge_min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 static int
-min_int(int a, int b)
+merge_min_int(int a, int b)
 {
 	return a < b ? a : b;
 }
 
 /*
- * common_header
+ * merge_common_header
  *		What a result has of both: a header without form, entries and history.
  */
 static void
-common_header(const CuckooFilter *a, const CuckooFilter *b,
-			  CuckooFilter *header)
+merge_common_header(const CuckooFilter *a, const CuckooFilter *b,
+					CuckooFilter *header)
 {
 	*header = *a;
 	header->geometry.index_bits = 0;
-	header->geometry.prefix_bits = min_int(a->geometry.prefix_bits,
-										   b->geometry.prefix_bits);
+	header->geometry.prefix_bits = merge_min_int(a->geometry.prefix_bits,
+												 b->geometry.prefix_bits);
 	header->capacity = a->capacity > b->capacity ? a->capacity : b->capacity;
-	header->declared_copies = min_int(a->declared_copies, b->declared_copies);
-	header->max_copies = min_int(a->max_copies, b->max_copies);
+	header->declared_copies = merge_min_int(a->declared_copies,
+											b->declared_copies);
+	header->max_copies = merge_min_int(a->max_copies, b->max_copies);
 	header->is_merged = a->is_merged || b->is_merged;
 	header->is_doubtful = a->is_doubtful || b->is_doubtful;
 	header->nkicks = 0;
@@ -77,14 +78,14 @@ common_header(const CuckooFilter *a, const CuckooFilter *b,
 }
 
 /*
- * as_table
+ * merge_as_table
  *		A filter as a table that has the prefix of header, for reading.
  *
  * *is_own tells whether it has an image of its own, which the caller releases.
  */
 static CuckooStatus
-as_table(const CuckooFilter *filter, const CuckooFilter *header,
-		 CuckooFilter *table, bool *is_own, const CuckooHost *host)
+merge_as_table(const CuckooFilter *filter, const CuckooFilter *header,
+			   CuckooFilter *table, bool *is_own, const CuckooHost *host)
 {
 	const int	prefix_bits = header->geometry.prefix_bits;
 	CuckooFilter source = *filter;
@@ -117,11 +118,12 @@ as_table(const CuckooFilter *filter, const CuckooFilter *header,
 }
 
 /*
- * become
+ * merge_become
  *		Give a table the declared properties of a header.
  */
 static void
-become(CuckooFilter *table, const CuckooFilter *header, const CuckooHost *host)
+merge_become(CuckooFilter *table, const CuckooFilter *header,
+			 const CuckooHost *host)
 {
 	table->capacity = header->capacity;
 	table->family = header->family;
@@ -136,14 +138,14 @@ become(CuckooFilter *table, const CuckooFilter *header, const CuckooHost *host)
 }
 
 /*
- * next_values
+ * merge_next_values
  *		Up to MERGE_BATCH values of a walk.
  *
  * Asks for the memory in which each stands in the table probed.
  */
 static int
-next_values(const CuckooFilter *table, CuckooWalk *walk, Value *values,
-			const CuckooFilter *probed, const CuckooHost *host)
+merge_next_values(const CuckooFilter *table, CuckooWalk *walk, Value *values,
+				  const CuckooFilter *probed, const CuckooHost *host)
 {
 	const uint8_t *const body = cuckoo_header_body(probed);
 	int			nvalues = 0;
@@ -165,19 +167,21 @@ next_values(const CuckooFilter *table, CuckooWalk *walk, Value *values,
 }
 
 /*
- * add_table
+ * merge_add_table
  *		Add the values of one table to another of the same prefix.
  */
 static CuckooStatus
-add_table(CuckooFilter *filter, const CuckooFilter *other, bool add_copies,
-		  const CuckooHost *host)
+merge_add_table(CuckooFilter *filter, const CuckooFilter *other,
+				bool add_copies,
+				const CuckooHost *host)
 {
 	const uint64_t nexpected = filter->nentries + other->nentries;
 	CuckooWalk	walk = {0};
 	Value		values[MERGE_BATCH];
 	int			nvalues;
 
-	while ((nvalues = next_values(other, &walk, values, filter, host)) > 0)
+	while ((nvalues = merge_next_values(other, &walk, values, filter,
+										host)) > 0)
 	{
 		for (int i = 0; i < nvalues; i++)
 		{
@@ -210,11 +214,11 @@ add_table(CuckooFilter *filter, const CuckooFilter *other, bool add_copies,
 }
 
 /*
- * list_become
+ * merge_list_become
  *		Give a list the declared properties of a header.
  */
 static void
-list_become(CuckooFilter *list, const CuckooFilter *header)
+merge_list_become(CuckooFilter *list, const CuckooFilter *header)
 {
 	const CuckooFilter original = *list;
 
@@ -251,7 +255,7 @@ merge_lists(CuckooFilter *filter, const CuckooFilter *other,
 	CuckooFilter before;
 	CuckooStatus status;
 
-	list_become(filter, header);
+	merge_list_become(filter, header);
 	status = cuckoo_filter_copy(filter, &before, host);
 	if (status != CUCKOO_OK)
 		return status;
@@ -295,16 +299,16 @@ merge_tables(CuckooFilter *filter, const CuckooFilter *other,
 	bool		addend_is_own;
 	CuckooStatus status;
 
-	status = as_table(other_is_base ? filter : other, header, &addend,
-					  &addend_is_own, host);
+	status = merge_as_table(other_is_base ? filter : other, header, &addend,
+							&addend_is_own, host);
 	if (status != CUCKOO_OK)
 		return status;
 
 	/* a list of hot values may have become a table of fewer copies */
-	result.max_copies = min_int(result.max_copies, addend.max_copies);
+	result.max_copies = merge_min_int(result.max_copies, addend.max_copies);
 
-	status = as_table(other_is_base ? other : filter, header, &base,
-					  &base_is_own, host);
+	status = merge_as_table(other_is_base ? other : filter, header, &base,
+							&base_is_own, host);
 	if (status == CUCKOO_OK && other_is_base && !base_is_own)
 	{
 		status = cuckoo_filter_copy(other, &base, host);
@@ -312,8 +316,8 @@ merge_tables(CuckooFilter *filter, const CuckooFilter *other,
 	}
 	if (status == CUCKOO_OK)
 	{
-		become(&base, &result, host);
-		status = add_table(&base, &addend, add_copies, host);
+		merge_become(&base, &result, host);
+		status = merge_add_table(&base, &addend, add_copies, host);
 		if (base_is_own)
 			cuckoo_filter_release(filter, host);
 		*filter = base;
@@ -349,7 +353,7 @@ cuckoo_merge_into(CuckooFilter *filter, const CuckooFilter *other,
 	if (status != CUCKOO_OK)
 		return status;
 
-	common_header(filter, other, &header);
+	merge_common_header(filter, other, &header);
 	if (filter->is_table || other->is_table)
 		return merge_tables(filter, other, &header, add_copies, host);
 	return merge_lists(filter, other, &header, add_copies, host);
@@ -390,15 +394,15 @@ cuckoo_merge_header(CuckooFilter *filter, const CuckooFilter *other)
 }
 
 /*
- * address_key
+ * merge_address_key
  *		The key that stands for an address, with the number of a copy.
  *
  * What a key has between both is filled so that keys are spread evenly: by
  * bits that follow from the address.
  */
 static inline uint64_t
-address_key(CuckooAddress address, uint32_t ncolumns, int prefix_bits,
-			uint64_t number)
+merge_address_key(CuckooAddress address, uint32_t ncolumns, int prefix_bits,
+				  uint64_t number)
 {
 	const int	fill_bits = CUCKOO_MAX_PREFIX_BITS - COPY_BITS - prefix_bits;
 	const uint64_t perm = address.prefix & cuckoo_low_bits(CUCKOO_PERM_BITS);
@@ -438,13 +442,13 @@ cuckoo_merge_next_hashes(const CuckooFilter *table, CuckooWalk *walk,
 			alternate->prefix < address->prefix;
 
 		/* a damaged table may have more of them */
-		const int	ncopies = min_int(walk->ncopies, CUCKOO_MAX_COPIES);
+		const int	ncopies = merge_min_int(walk->ncopies, CUCKOO_MAX_COPIES);
 
 		for (int i = 0; i < ncopies; i++)
-			keys[nkeys++] = address_key(is_lower ? *alternate : *address,
-										table->geometry.ncolumns,
-										table->geometry.prefix_bits,
-										add_copies ? 0 : (uint64_t) i);
+			keys[nkeys++] = merge_address_key(is_lower ? *alternate : *address,
+											  table->geometry.ncolumns,
+											  table->geometry.prefix_bits,
+											  add_copies ? 0 : (uint64_t) i);
 	}
 	return nkeys;
 }
@@ -497,13 +501,13 @@ cuckoo_merge_hashes(CuckooFilter *filter, const CuckooHashSource *source,
 }
 
 /*
- * intersect_list
+ * merge_intersect_list
  *		The hashes of a list that another filter may contain.
  */
 static CuckooStatus
-intersect_list(const CuckooFilter *list, const CuckooFilter *other,
-			   const CuckooFilter *header, CuckooFilter *common,
-			   const CuckooHost *host)
+merge_intersect_list(const CuckooFilter *list, const CuckooFilter *other,
+					 const CuckooFilter *header, CuckooFilter *common,
+					 const CuckooHost *host)
 {
 	uint64_t	position = 0;
 	CuckooStatus status;
@@ -521,8 +525,8 @@ intersect_list(const CuckooFilter *list, const CuckooFilter *other,
 		const int	nlist = cuckoo_list_run(list, position);
 		const int	nother = cuckoo_filter_count(other, hash);
 
-		for (int i = 0; i < min_int(min_int(nlist, nother),
-									common->max_copies); i++)
+		for (int i = 0; i < merge_min_int(merge_min_int(nlist, nother),
+										  common->max_copies); i++)
 			cuckoo_list_insert(common, hash);
 		position += (uint64_t) nlist;
 	}
@@ -530,13 +534,13 @@ intersect_list(const CuckooFilter *list, const CuckooFilter *other,
 }
 
 /*
- * count_common
+ * merge_count_common
  *		Copies that values of table have in other, too; and how many values
  *		these are.
  */
 static uint64_t
-count_common(const CuckooFilter *table, const CuckooFilter *other,
-			 uint64_t *nvalues, const CuckooHost *host)
+merge_count_common(const CuckooFilter *table, const CuckooFilter *other,
+				   uint64_t *nvalues, const CuckooHost *host)
 {
 	CuckooWalk	walk = {0};
 	Value		values[MERGE_BATCH];
@@ -544,34 +548,34 @@ count_common(const CuckooFilter *table, const CuckooFilter *other,
 	int			nbatch;
 
 	*nvalues = 0;
-	while ((nbatch = next_values(table, &walk, values, other, host)) > 0)
+	while ((nbatch = merge_next_values(table, &walk, values, other, host)) > 0)
 	{
 		for (int i = 0; i < nbatch; i++)
 		{
 			const int	nother = cuckoo_table_count(other, values[i].address);
 
 			*nvalues += nother > 0;
-			ncopies += (uint64_t) min_int(values[i].ncopies, nother);
+			ncopies += (uint64_t) merge_min_int(values[i].ncopies, nother);
 		}
 	}
 	return ncopies;
 }
 
 /*
- * intersect_tables
+ * merge_intersect_tables
  *		A table of the values that two tables of the same prefix have.
  */
 static CuckooStatus
-intersect_tables(const CuckooFilter *table, const CuckooFilter *other,
-				 const CuckooFilter *header, CuckooFilter *common,
-				 const CuckooHost *host)
+merge_intersect_tables(const CuckooFilter *table, const CuckooFilter *other,
+					   const CuckooFilter *header, CuckooFilter *common,
+					   const CuckooHost *host)
 {
 	uint64_t	nvalues;
-	const uint64_t nentries = count_common(table, other, &nvalues, host);
+	const uint64_t nentries = merge_count_common(table, other, &nvalues, host);
 	const int	index_bits =
-		min_int(cuckoo_geometry_index_bits(header->geometry.ncolumns,
-										   nentries),
-				table->geometry.index_bits);
+		merge_min_int(cuckoo_geometry_index_bits(header->geometry.ncolumns,
+												 nentries),
+					  table->geometry.index_bits);
 	CuckooFilter declared = *header;
 	CuckooWalk	walk = {0};
 	Value		values[MERGE_BATCH];
@@ -585,13 +589,13 @@ intersect_tables(const CuckooFilter *table, const CuckooFilter *other,
 	if (status != CUCKOO_OK)
 		return status;
 
-	while ((nbatch = next_values(table, &walk, values, other, host)) > 0)
+	while ((nbatch = merge_next_values(table, &walk, values, other, host)) > 0)
 	{
 		for (int i = 0; i < nbatch; i++)
 		{
 			int			ncommon =
-				min_int(values[i].ncopies,
-						cuckoo_table_count(other, values[i].address));
+				merge_min_int(values[i].ncopies,
+							  cuckoo_table_count(other, values[i].address));
 
 			for (; ncommon > 0; ncommon--)
 			{
@@ -613,27 +617,28 @@ intersect_tables(const CuckooFilter *table, const CuckooFilter *other,
 }
 
 /*
- * as_tables
+ * merge_as_tables
  *		Two filters as tables that have the prefix of header, for reading.
  */
 static CuckooStatus
-as_tables(const CuckooFilter *a, const CuckooFilter *b,
-		  const CuckooFilter *header, CuckooFilter *tables, bool *are_own,
-		  const CuckooHost *host)
+merge_as_tables(const CuckooFilter *a, const CuckooFilter *b,
+				const CuckooFilter *header, CuckooFilter *tables, bool *are_own,
+				const CuckooHost *host)
 {
-	CuckooStatus status = as_table(a, header, &tables[0], &are_own[0], host);
+	CuckooStatus status = merge_as_table(a, header, &tables[0], &are_own[0],
+										 host);
 
 	if (status != CUCKOO_OK)
 		return status;
-	status = as_table(b, header, &tables[1], &are_own[1], host);
+	status = merge_as_table(b, header, &tables[1], &are_own[1], host);
 	if (status != CUCKOO_OK && are_own[0])
 		cuckoo_filter_release(&tables[0], host);
 	return status;
 }
 
 static void
-release_tables(CuckooFilter *tables, const bool *are_own,
-			   const CuckooHost *host)
+merge_release_tables(CuckooFilter *tables, const bool *are_own,
+					 const CuckooHost *host)
 {
 	for (int i = 0; i < 2; i++)
 	{
@@ -663,31 +668,31 @@ cuckoo_merge_intersection(const CuckooFilter *a, const CuckooFilter *b,
 
 	if (status != CUCKOO_OK)
 		return status;
-	common_header(a, b, &header);
+	merge_common_header(a, b, &header);
 	if (!a->is_table)
-		return intersect_list(a, b, &header, common, host);
+		return merge_intersect_list(a, b, &header, common, host);
 	if (!b->is_table)
-		return intersect_list(b, a, &header, common, host);
+		return merge_intersect_list(b, a, &header, common, host);
 
-	status = as_tables(a, b, &header, tables, are_own, host);
+	status = merge_as_tables(a, b, &header, tables, are_own, host);
 	if (status != CUCKOO_OK)
 		return status;
 	if (tables[0].nentries <= tables[1].nentries)
-		status = intersect_tables(&tables[0], &tables[1], &header, common,
-								  host);
+		status = merge_intersect_tables(&tables[0], &tables[1], &header, common,
+										host);
 	else
-		status = intersect_tables(&tables[1], &tables[0], &header, common,
-								  host);
-	release_tables(tables, are_own, host);
+		status = merge_intersect_tables(&tables[1], &tables[0], &header, common,
+										host);
+	merge_release_tables(tables, are_own, host);
 	return status;
 }
 
 /*
- * list_overlap
+ * merge_list_overlap
  *		Different hashes that two lists have in common.
  */
 static uint64_t
-list_overlap(const CuckooFilter *a, const CuckooFilter *b)
+merge_list_overlap(const CuckooFilter *a, const CuckooFilter *b)
 {
 	uint64_t	ncommon = 0;
 	uint64_t	position = 0;
@@ -703,11 +708,11 @@ list_overlap(const CuckooFilter *a, const CuckooFilter *b)
 }
 
 /*
- * count_values
+ * merge_count_values
  *		Different values of a table.
  */
 static uint64_t
-count_values(const CuckooFilter *table, const CuckooHost *host)
+merge_count_values(const CuckooFilter *table, const CuckooHost *host)
 {
 	CuckooWalk	walk = {0};
 	uint64_t	nvalues = 0;
@@ -742,16 +747,17 @@ cuckoo_merge_overlap(const CuckooFilter *a, const CuckooFilter *b,
 		return status;
 	if (!a->is_table && !b->is_table)
 	{
-		*nvalues = (double) list_overlap(a, b);
+		*nvalues = (double) merge_list_overlap(a, b);
 		return CUCKOO_OK;
 	}
 
-	common_header(a, b, &header);
-	status = as_tables(a, b, &header, tables, are_own, host);
+	merge_common_header(a, b, &header);
+	status = merge_as_tables(a, b, &header, tables, are_own, host);
 	if (status == CUCKOO_OK)
 	{
 		const uint64_t n[2] = {
-			count_values(&tables[0], host), count_values(&tables[1], host)
+			merge_count_values(&tables[0], host),
+			merge_count_values(&tables[1], host)
 		};
 		const int	smaller = n[1] < n[0];
 		const uint64_t nsmall = n[smaller];
@@ -762,15 +768,16 @@ cuckoo_merge_overlap(const CuckooFilter *a, const CuckooFilter *b,
 		uint64_t	nfound;
 		double		estimate;
 
-		count_common(&tables[smaller], &tables[1 - smaller], &nfound, host);
+		merge_count_common(&tables[smaller], &tables[1 - smaller], &nfound,
+						   host);
 		estimate = p < 1.0 ?
 			((double) nfound - (double) nsmall * p) / (1.0 - p) : 0.0;
 		if (estimate < 0.0)
 			estimate = 0.0;
-		if (estimate > (double) min_u64(nsmall, nlarge))
-			estimate = (double) min_u64(nsmall, nlarge);
+		if (estimate > (double) merge_min_u64(nsmall, nlarge))
+			estimate = (double) merge_min_u64(nsmall, nlarge);
 		*nvalues = estimate;
-		release_tables(tables, are_own, host);
+		merge_release_tables(tables, are_own, host);
 	}
 	return status;
 }

@@ -33,17 +33,17 @@
 #define NDIGITS				(64 / DIGIT_BITS)
 
 static inline size_t
-digit_of(uint64_t key, int digit)
+order_digit_of(uint64_t key, int digit)
 {
 	return key >> (digit * DIGIT_BITS) & cuckoo_low_bits(DIGIT_BITS);
 }
 
 /*
- * sort_by_insertion
+ * order_sort_by_insertion
  *		Sort keys that are near their places.
  */
 static void
-sort_by_insertion(uint64_t *keys, size_t nkeys)
+order_sort_by_insertion(uint64_t *keys, size_t nkeys)
 {
 	for (size_t i = 1; i < nkeys; i++)
 	{
@@ -57,14 +57,14 @@ sort_by_insertion(uint64_t *keys, size_t nkeys)
 }
 
 /*
- * sort_by_digits
+ * order_sort_by_digits
  *		Sort any keys, in place, with room for as many as help.
  *
  * From the last digit to the first; one that all keys have in common is
  * passed over.
  */
 static void
-sort_by_digits(uint64_t *keys, uint64_t *help, size_t nkeys)
+order_sort_by_digits(uint64_t *keys, uint64_t *help, size_t nkeys)
 {
 	uint64_t   *from = keys;
 	uint64_t   *to = help;
@@ -76,8 +76,8 @@ sort_by_digits(uint64_t *keys, uint64_t *help, size_t nkeys)
 		uint64_t   *const swap = from;
 
 		for (size_t i = 0; i < nkeys; i++)
-			ends[digit_of(from[i], digit)]++;
-		if (ends[digit_of(from[0], digit)] == nkeys)
+			ends[order_digit_of(from[i], digit)]++;
+		if (ends[order_digit_of(from[0], digit)] == nkeys)
 			continue;
 
 		for (size_t i = 0; i < 1 << DIGIT_BITS; i++)
@@ -88,7 +88,7 @@ sort_by_digits(uint64_t *keys, uint64_t *help, size_t nkeys)
 			place += count;
 		}
 		for (size_t i = 0; i < nkeys; i++)
-			to[ends[digit_of(from[i], digit)]++] = from[i];
+			to[ends[order_digit_of(from[i], digit)]++] = from[i];
 		from = to;
 		to = swap;
 	}
@@ -97,7 +97,7 @@ sort_by_digits(uint64_t *keys, uint64_t *help, size_t nkeys)
 }
 
 /*
- * distribute
+ * order_distribute
  *		Put each key into another array, within its group.
  *
  * A group is what has the same first bits, after the first_bit that all have
@@ -105,8 +105,8 @@ sort_by_digits(uint64_t *keys, uint64_t *help, size_t nkeys)
  * sorting the groups by insertion would be slow.
  */
 static bool
-distribute(const uint64_t *keys, uint64_t *sorted, size_t nkeys,
-		   int first_bit)
+order_distribute(const uint64_t *keys, uint64_t *sorted, size_t nkeys,
+				 int first_bit)
 {
 	uint32_t	ends[1 << MAX_GROUP_BITS];
 	int			group_bits = 1;
@@ -158,14 +158,14 @@ cuckoo_order_sort(uint64_t *keys, uint64_t *sorted, size_t nkeys,
 	if (nkeys <= MAX_INSERTION_KEYS)
 	{
 		memcpy(sorted, keys, nkeys * sizeof(uint64_t));
-		sort_by_insertion(sorted, nkeys);
+		order_sort_by_insertion(sorted, nkeys);
 	}
-	else if (distribute(keys, sorted, nkeys, first_bit))
-		sort_by_insertion(sorted, nkeys);
+	else if (order_distribute(keys, sorted, nkeys, first_bit))
+		order_sort_by_insertion(sorted, nkeys);
 	else
 	{
 		memcpy(sorted, keys, nkeys * sizeof(uint64_t));
-		sort_by_digits(sorted, keys, nkeys);
+		order_sort_by_digits(sorted, keys, nkeys);
 	}
 }
 
@@ -182,7 +182,7 @@ typedef struct Tail
 } Tail;
 
 static inline void
-tail_put(Tail *tail, uint64_t key)
+order_tail_put(Tail *tail, uint64_t key)
 {
 	tail->nequal = tail->nequal * (key == tail->last) + 1;
 	tail->last = key;
@@ -215,12 +215,12 @@ cuckoo_order_merge(uint64_t *keys, size_t nkeys,
 		const uint64_t other = more[nmore - 1];
 		const uint64_t is_other = 0 - (uint64_t) (other > key);
 
-		tail_put(&tail, (key & ~is_other) | (other & is_other));
+		order_tail_put(&tail, (key & ~is_other) | (other & is_other));
 		nkeys -= 1 - (is_other & 1);
 		nmore -= is_other & 1;
 	}
 	for (; nmore > 0; nmore--)
-		tail_put(&tail, more[nmore - 1]);
+		order_tail_put(&tail, more[nmore - 1]);
 
 	/* of equal keys, those of the array itself came first: the rest differ */
 	nmerged = end - tail.begin;

@@ -53,11 +53,12 @@ typedef struct Search
 } Search;
 
 /*
- * search_start
+ * table_search_start
  *		Begin a search in the superblock of a bucket.
  */
 static void
-search_start(Search *search, const CuckooGeometry *geometry, uint64_t bucket)
+table_search_start(Search *search, const CuckooGeometry *geometry,
+				   uint64_t bucket)
 {
 	uint64_t	nbuckets;
 
@@ -75,13 +76,13 @@ search_start(Search *search, const CuckooGeometry *geometry, uint64_t bucket)
 }
 
 /*
- * search_visit
+ * table_search_visit
  *		Append a bucket to the nodes unless it is among them.
  *
  * Returns false if it was.
  */
 static inline bool
-search_visit(Search *search, uint64_t bucket, int parent, int slot)
+table_search_visit(Search *search, uint64_t bucket, int parent, int slot)
 {
 	uint64_t   *const word = &search->visited[bucket / 64];
 	const uint64_t bit = UINT64_C(1) << (bucket % 64);
@@ -101,13 +102,13 @@ search_visit(Search *search, uint64_t bucket, int parent, int slot)
 
 /* The bucket of a node in the whole table. */
 static inline uint64_t
-search_bucket(const Search *search, int node)
+table_search_bucket(const Search *search, int node)
 {
 	return search->first_bucket + search->nodes[node].bucket;
 }
 
 /*
- * search_free_slot
+ * table_search_free_slot
  *		Find the nearest bucket with a free slot, breadth first.
  *
  * Starts from the two places of an address, both full.  Changes nothing.
@@ -115,21 +116,22 @@ search_bucket(const Search *search, int node)
  * nearest buckets has a free slot.
  */
 static int
-search_free_slot(Search *search, const CuckooFilter *filter,
-				 const CuckooPlace *places)
+table_search_free_slot(Search *search, const CuckooFilter *filter,
+					   const CuckooPlace *places)
 {
 	const uint8_t *const table = cuckoo_header_body(filter);
 
-	search_start(search, &filter->geometry, places[0].bucket);
+	table_search_start(search, &filter->geometry, places[0].bucket);
 	for (int i = 0; i < 2; i++)
-		search_visit(search, places[i].bucket - search->first_bucket,
-					 NO_PARENT, 0);
+		table_search_visit(search, places[i].bucket - search->first_bucket,
+						   NO_PARENT, 0);
 
 	for (int i = 0; i < search->nnodes; i++)
 	{
 		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
-		cuckoo_bucket_read(&filter->packing, table, search_bucket(search, i),
+		cuckoo_bucket_read(&filter->packing, table, table_search_bucket(search,
+																		i),
 						   fps);
 		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
 		{
@@ -142,7 +144,7 @@ search_free_slot(Search *search, const CuckooFilter *filter,
 			/* a bucket of a damaged table may have such slots and no room */
 			if (cuckoo_unlikely(!cuckoo_fp_is_used(fps[slot])))
 				continue;
-			if (search_visit(search, next.bucket, i, slot) &&
+			if (table_search_visit(search, next.bucket, i, slot) &&
 				cuckoo_bucket_has_room(&filter->packing, table,
 									   search->first_bucket + next.bucket))
 				return search->nnodes - 1;
@@ -152,11 +154,11 @@ search_free_slot(Search *search, const CuckooFilter *filter,
 }
 
 /*
- * note_bucket
+ * table_note_bucket
  *		Note a bucket that is about to be written.
  */
 static inline void
-note_bucket(CuckooJournal *journal, uint64_t bucket, const uint64_t *fps)
+table_note_bucket(CuckooJournal *journal, uint64_t bucket, const uint64_t *fps)
 {
 	CuckooUndo *const undo = &journal->undos[journal->nundos++];
 
@@ -166,14 +168,14 @@ note_bucket(CuckooJournal *journal, uint64_t bucket, const uint64_t *fps)
 }
 
 /*
- * note_path
+ * table_note_path
  *		Note the buckets from that of a node to the root.
  *
  * Returns false if there is no room for all of them.
  */
 static bool
-note_path(CuckooJournal *journal, const Search *search,
-		  const CuckooFilter *filter, int node)
+table_note_path(CuckooJournal *journal, const Search *search,
+				const CuckooFilter *filter, int node)
 {
 	for (; node != NO_PARENT; node = search->nodes[node].parent)
 	{
@@ -182,14 +184,14 @@ note_path(CuckooJournal *journal, const Search *search,
 		if (journal->nundos == journal->room)
 			return false;
 		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter),
-						   search_bucket(search, node), fps);
-		note_bucket(journal, search_bucket(search, node), fps);
+						   table_search_bucket(search, node), fps);
+		table_note_bucket(journal, table_search_bucket(search, node), fps);
 	}
 	return true;
 }
 
 /*
- * insert_by_relocation
+ * table_insert_by_relocation
  *		Insert where both buckets are full: make a free slot come nearer.
  *
  * The moves are made from the free slot back to the root, each into a slot
@@ -197,8 +199,8 @@ note_path(CuckooJournal *journal, const Search *search,
  * search saw of each still stands when its turn comes.
  */
 static CuckooStatus
-insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places,
-					 CuckooJournal *journal)
+table_insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places,
+						   CuckooJournal *journal)
 {
 	uint8_t    *const table = cuckoo_header_body(filter);
 	const CuckooPacking *const packing = &filter->packing;
@@ -207,13 +209,13 @@ insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places,
 	int			path_length = 0;
 	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
-	node = search_free_slot(&search, filter, places);
+	node = table_search_free_slot(&search, filter, places);
 	if (node < 0 ||
-		(journal != NULL && !note_path(journal, &search, filter, node)))
+		(journal != NULL && !table_note_path(journal, &search, filter, node)))
 		return CUCKOO_NO_ROOM;
 
 	/* fps is the bucket of node, with a free slot, not written yet */
-	cuckoo_bucket_read(packing, table, search_bucket(&search, node), fps);
+	cuckoo_bucket_read(packing, table, table_search_bucket(&search, node), fps);
 	while (search.nodes[node].parent != NO_PARENT)
 	{
 		const int	child = node;
@@ -222,7 +224,7 @@ insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places,
 		CuckooPlace place;
 
 		node = search.nodes[node].parent;
-		cuckoo_bucket_read(packing, table, search_bucket(&search, node),
+		cuckoo_bucket_read(packing, table, table_search_bucket(&search, node),
 						   parent_fps);
 		place.bucket = search.nodes[node].bucket;
 		place.fp = parent_fps[slot];
@@ -231,15 +233,18 @@ insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places,
 		place = cuckoo_table_alternate(&search.block, place);
 		CuckooAssert(place.bucket == search.nodes[child].bucket);
 		cuckoo_fps_insert(fps, place.fp);
-		cuckoo_bucket_write(packing, table, search_bucket(&search, child), fps);
+		cuckoo_bucket_write(packing, table, table_search_bucket(&search,
+																child), fps);
 
 		memcpy(fps, parent_fps, sizeof(fps));
 		path_length++;
 	}
 
-	cuckoo_fps_insert(fps, search_bucket(&search, node) == places[0].bucket ?
+	cuckoo_fps_insert(fps, table_search_bucket(&search,
+											   node) == places[0].bucket ?
 					  places[0].fp : places[1].fp);
-	cuckoo_bucket_write(packing, table, search_bucket(&search, node), fps);
+	cuckoo_bucket_write(packing, table, table_search_bucket(&search, node),
+						fps);
 
 	if (filter->nkicks <= UINT64_MAX - (uint64_t) path_length)
 		filter->nkicks += (uint64_t) path_length;
@@ -251,7 +256,7 @@ insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places,
 }
 
 /*
- * contains_probes
+ * table_contains_probes
  *		cuckoo_table_contains() for at most BATCH_PROBES hashes.
  *
  * In three rounds, so that the probes do not wait for each other: all ask for
@@ -259,8 +264,8 @@ insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places,
  * without a branch, as that would go either way; and the others are looked at.
  */
 static void
-contains_probes(const CuckooFilter *filter, const uint64_t *hashes,
-				size_t nhashes, bool *results)
+table_contains_probes(const CuckooFilter *filter, const uint64_t *hashes,
+					  size_t nhashes, bool *results)
 {
 	const CuckooPacking *const packing = &filter->packing;
 	const uint8_t *const table = cuckoo_header_body(filter);
@@ -315,7 +320,7 @@ cuckoo_table_contains_batch(const CuckooFilter *filter,
 	{
 		const size_t nprobes = nhashes < BATCH_PROBES ? nhashes : BATCH_PROBES;
 
-		contains_probes(filter, hashes, nprobes, results);
+		table_contains_probes(filter, hashes, nprobes, results);
 		hashes += nprobes;
 		results += nprobes;
 		nhashes -= nprobes;
@@ -324,7 +329,7 @@ cuckoo_table_contains_batch(const CuckooFilter *filter,
 
 /* Copies in both places of an address together. */
 static int
-places_count(const CuckooFilter *filter, const CuckooPlace *places)
+table_places_count(const CuckooFilter *filter, const CuckooPlace *places)
 {
 	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 	int			ncopies = 0;
@@ -348,7 +353,7 @@ cuckoo_table_count(const CuckooFilter *filter, CuckooAddress address)
 	CuckooPlace places[2];
 
 	cuckoo_table_places(&filter->geometry, address, places);
-	return places_count(filter, places);
+	return table_places_count(filter, places);
 }
 
 /*
@@ -358,21 +363,21 @@ cuckoo_table_count(const CuckooFilter *filter, CuckooAddress address)
  * That of a damaged table can be wrong; it stays one that a header can have.
  */
 static inline void
-count_added(CuckooFilter *filter)
+table_count_added(CuckooFilter *filter)
 {
 	if (cuckoo_likely(filter->nentries < cuckoo_header_nslots(filter)))
 		filter->nentries++;
 }
 
 static inline void
-count_removed(CuckooFilter *filter)
+table_count_removed(CuckooFilter *filter)
 {
 	if (cuckoo_likely(filter->nentries > 0))
 		filter->nentries--;
 }
 
 /*
- * add
+ * table_add
  *		Add one more copy of what has this address.
  *
  * Fan et al., CoNEXT 2014, Algorithm 1, with the shortest relocation in place
@@ -380,7 +385,7 @@ count_removed(CuckooFilter *filter)
  * else the nearest one.
  */
 static inline CuckooStatus
-add(CuckooFilter *filter, CuckooAddress address, CuckooJournal *journal)
+table_add(CuckooFilter *filter, CuckooAddress address, CuckooJournal *journal)
 {
 	uint8_t    *const table = cuckoo_header_body(filter);
 	CuckooPlace places[2];
@@ -389,7 +394,7 @@ add(CuckooFilter *filter, CuckooAddress address, CuckooJournal *journal)
 
 	cuckoo_table_places(&filter->geometry, address, places);
 	if (cuckoo_places_contain(&filter->packing, table, places) &&
-		places_count(filter, places) >= filter->max_copies)
+		table_places_count(filter, places) >= filter->max_copies)
 		return CUCKOO_SATURATED;
 
 	for (int i = 0; i < 2; i++)
@@ -401,18 +406,18 @@ add(CuckooFilter *filter, CuckooAddress address, CuckooJournal *journal)
 			{
 				if (journal->nundos == journal->room)
 					return CUCKOO_NO_ROOM;
-				note_bucket(journal, places[i].bucket, fps);
+				table_note_bucket(journal, places[i].bucket, fps);
 			}
 			cuckoo_fps_insert(fps, places[i].fp);
 			cuckoo_bucket_write(&filter->packing, table, places[i].bucket, fps);
-			count_added(filter);
+			table_count_added(filter);
 			return CUCKOO_OK;
 		}
 	}
 
-	status = insert_by_relocation(filter, places, journal);
+	status = table_insert_by_relocation(filter, places, journal);
 	if (status == CUCKOO_OK)
-		count_added(filter);
+		table_count_added(filter);
 	return status;
 }
 
@@ -426,7 +431,7 @@ add(CuckooFilter *filter, CuckooAddress address, CuckooJournal *journal)
 CuckooStatus
 cuckoo_table_add(CuckooFilter *filter, CuckooAddress address)
 {
-	return add(filter, address, NULL);
+	return table_add(filter, address, NULL);
 }
 
 /*
@@ -439,7 +444,7 @@ CuckooStatus
 cuckoo_table_add_logged(CuckooFilter *filter, CuckooAddress address,
 						CuckooJournal *journal)
 {
-	return add(filter, address, journal);
+	return table_add(filter, address, journal);
 }
 
 /*
@@ -491,7 +496,7 @@ cuckoo_table_remove(CuckooFilter *filter, CuckooAddress address)
 			break;
 		}
 	}
-	count_removed(filter);
+	table_count_removed(filter);
 	return CUCKOO_OK;
 }
 
@@ -609,7 +614,7 @@ typedef struct MetValue
 
 /* Copies of a fingerprint in a bucket. */
 static inline int
-bucket_count(const CuckooFilter *filter, CuckooPlace place)
+table_bucket_count(const CuckooFilter *filter, CuckooPlace place)
 {
 	const CuckooPacking *const packing = &filter->packing;
 	const uint8_t *const table = cuckoo_header_body(filter);
@@ -624,7 +629,7 @@ bucket_count(const CuckooFilter *filter, CuckooPlace place)
 }
 
 /*
- * meet_value
+ * table_meet_value
  *		Look at the value in a slot of an unpacked bucket, once per table.
  *
  * start is the address that a fingerprint of zero would have there.
@@ -634,8 +639,9 @@ bucket_count(const CuckooFilter *filter, CuckooPlace place)
  * (or, if both are one, at the smaller of the two fingerprints).
  */
 static inline bool
-meet_value(const CuckooFilter *filter, uint64_t bucket, CuckooAddress start,
-		   const uint64_t *fps, int slot, MetValue *met)
+table_meet_value(const CuckooFilter *filter, uint64_t bucket,
+				 CuckooAddress start,
+				 const uint64_t *fps, int slot, MetValue *met)
 {
 	const CuckooGeometry *const geometry = &filter->geometry;
 
@@ -652,7 +658,7 @@ meet_value(const CuckooFilter *filter, uint64_t bucket, CuckooAddress start,
 											  geometry->prefix_bits);
 	met->other = cuckoo_table_place(geometry, met->alternate);
 	met->nhere = cuckoo_fps_count(fps, met->place.fp);
-	met->nthere = bucket_count(filter, met->other);
+	met->nthere = table_bucket_count(filter, met->other);
 	return met->nthere == 0 ||
 		met->place.bucket < met->other.bucket ||
 		(met->place.bucket == met->other.bucket &&
@@ -661,7 +667,7 @@ meet_value(const CuckooFilter *filter, uint64_t bucket, CuckooAddress start,
 
 /* The address of a fingerprint of zero in a bucket. */
 static inline CuckooAddress
-bucket_start(const CuckooFilter *filter, uint64_t bucket)
+table_bucket_start(const CuckooFilter *filter, uint64_t bucket)
 {
 	const CuckooPlace place = {bucket, 0};
 
@@ -684,8 +690,8 @@ cuckoo_table_walk(const CuckooFilter *filter, CuckooWalk *walk,
 	{
 		while (walk->nslots > 0)
 		{
-			if (meet_value(filter, walk->next_bucket - 1, walk->start,
-						   walk->fps, --walk->nslots, &met))
+			if (table_meet_value(filter, walk->next_bucket - 1, walk->start,
+								 walk->fps, --walk->nslots, &met))
 			{
 				walk->address = met.address;
 				walk->alternate = met.alternate;
@@ -700,7 +706,7 @@ cuckoo_table_walk(const CuckooFilter *filter, CuckooWalk *walk,
 			cuckoo_poll(host);
 		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter),
 						   walk->next_bucket, walk->fps);
-		walk->start = bucket_start(filter, walk->next_bucket);
+		walk->start = table_bucket_start(filter, walk->next_bucket);
 		walk->next_bucket++;
 		walk->nslots = CUCKOO_BUCKET_SLOTS;
 	}
@@ -793,13 +799,14 @@ cuckoo_table_copies_above(const CuckooFilter *filter, int nallowed,
 }
 
 /*
- * drop_copies_of
+ * table_drop_copies_of
  *		Leave a value met in a bucket no more than ncopies.
  *
  * fps is that bucket, and follows.
  */
 static void
-drop_copies_of(CuckooFilter *filter, MetValue *met, uint64_t *fps, int ncopies)
+table_drop_copies_of(CuckooFilter *filter, MetValue *met, uint64_t *fps,
+					 int ncopies)
 {
 	uint8_t    *const table = cuckoo_header_body(filter);
 	uint64_t	other_fps[CUCKOO_BUCKET_SLOTS];
@@ -808,7 +815,7 @@ drop_copies_of(CuckooFilter *filter, MetValue *met, uint64_t *fps, int ncopies)
 	for (; met->nhere + met->nthere > ncopies && met->nthere > 0; met->nthere--)
 	{
 		cuckoo_fps_remove(other_fps, met->other.fp);
-		count_removed(filter);
+		table_count_removed(filter);
 	}
 	cuckoo_bucket_write(&filter->packing, table, met->other.bucket, other_fps);
 	if (met->other.bucket == met->place.bucket)
@@ -817,7 +824,7 @@ drop_copies_of(CuckooFilter *filter, MetValue *met, uint64_t *fps, int ncopies)
 	for (; met->nhere > ncopies; met->nhere--)
 	{
 		cuckoo_fps_remove(fps, met->place.fp);
-		count_removed(filter);
+		table_count_removed(filter);
 	}
 	cuckoo_bucket_write(&filter->packing, table, met->place.bucket, fps);
 }
@@ -844,11 +851,12 @@ cuckoo_table_drop_copies(CuckooFilter *filter, const CuckooHost *host)
 						   fps);
 		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
 		{
-			if (meet_value(filter, bucket, bucket_start(filter, bucket), fps,
-						   slot, &met) &&
+			if (table_meet_value(filter, bucket, table_bucket_start(filter,
+																	bucket), fps,
+								 slot, &met) &&
 				met.nhere + met.nthere > filter->max_copies)
 			{
-				drop_copies_of(filter, &met, fps, filter->max_copies);
+				table_drop_copies_of(filter, &met, fps, filter->max_copies);
 				slot = -1;		/* the slots have moved: look at all again */
 			}
 		}

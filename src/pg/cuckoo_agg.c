@@ -57,14 +57,14 @@ PG_FUNCTION_INFO_V1(cf_agg_deserialize);
 PG_FUNCTION_INFO_V1(cf_agg_final);
 
 /*
- * read_parameters
+ * agg_read_parameters
  *		Set the parameters of a state from the arguments after the value.
  *
  * An error is raised if there is no filter of such parameters.
  */
 static void
-read_parameters(CuckooAggState *state, int narguments,
-				const NullableDatum *arguments)
+agg_read_parameters(CuckooAggState *state, int narguments,
+					const NullableDatum *arguments)
 {
 	CuckooParameters checked;
 
@@ -83,11 +83,11 @@ read_parameters(CuckooAggState *state, int narguments,
 }
 
 /*
- * state_arguments
+ * agg_state_arguments
  *		The arguments that a state was made with.
  */
 static void
-state_arguments(const CuckooAggState *state, NullableDatum *arguments)
+agg_state_arguments(const CuckooAggState *state, NullableDatum *arguments)
 {
 	for (int i = 0; i < NPARAMETERS; i++)
 		arguments[i].isnull = state->isnull[i];
@@ -98,32 +98,32 @@ state_arguments(const CuckooAggState *state, NullableDatum *arguments)
 }
 
 /*
- * new_state
+ * agg_new_state
  *		A state without values, in the context of the aggregate.
  */
 static CuckooAggState *
-new_state(MemoryContext context)
+agg_new_state(MemoryContext context)
 {
 	return MemoryContextAllocZero(context, sizeof(CuckooAggState));
 }
 
 /* Temporary files are not memory: give them back when the query is done. */
 static void
-end_state(Datum arg)
+agg_end_state(Datum arg)
 {
 	cuckoo_collector_end(&((CuckooAggState *) DatumGetPointer(arg))->collector);
 }
 
 /*
- * start_collecting
+ * agg_start_collecting
  *		Make the collector of a state whose parameters are known.
  *
  * A window aggregate goes on after it has been read, and has nobody to tell
  * that it is done, so it keeps to memory.
  */
 static void
-start_collecting(FunctionCallInfo fcinfo, CuckooAggState *state,
-				 MemoryContext context, bool is_bag)
+agg_start_collecting(FunctionCallInfo fcinfo, CuckooAggState *state,
+					 MemoryContext context, bool is_bag)
 {
 	const bool	is_window = AggCheckCallContext(fcinfo, NULL) ==
 		AGG_CONTEXT_WINDOW;
@@ -133,30 +133,30 @@ start_collecting(FunctionCallInfo fcinfo, CuckooAggState *state,
 }
 
 /*
- * watch_files
+ * agg_watch_files
  *		See to it that files are closed at the end, once there are any.
  *
  * Not from the start: that would take memory for each of many small groups.
  */
 static inline void
-watch_files(FunctionCallInfo fcinfo, CuckooAggState *state)
+agg_watch_files(FunctionCallInfo fcinfo, CuckooAggState *state)
 {
 	if (unlikely(state->collector.sort != NULL) && !state->is_watched)
 	{
-		AggRegisterCallback(fcinfo, end_state, PointerGetDatum(state));
+		AggRegisterCallback(fcinfo, agg_end_state, PointerGetDatum(state));
 		state->is_watched = true;
 	}
 }
 
 /*
- * require_same_parameters
+ * agg_require_same_parameters
  *		Refuse arguments that vary between the rows of a group.
  *
  * arguments are those of a row, narguments of them; NaN never gets here.
  */
 static void
-require_same_parameters(const CuckooAggState *state, int narguments,
-						const NullableDatum *arguments)
+agg_require_same_parameters(const CuckooAggState *state, int narguments,
+							const NullableDatum *arguments)
 {
 	static const char *const names[NPARAMETERS] = {
 		"capacity", "fpr", "max_copies", "seed"
@@ -183,11 +183,11 @@ require_same_parameters(const CuckooAggState *state, int narguments,
 }
 
 /*
- * transition
+ * agg_transition
  *		Collect the value of a row.
  */
 static Datum
-transition(FunctionCallInfo fcinfo, bool is_bag)
+agg_transition(FunctionCallInfo fcinfo, bool is_bag)
 {
 	const int	narguments = PG_NARGS() - 2;
 	const NullableDatum *const arguments = fcinfo->args + 2;
@@ -200,14 +200,14 @@ transition(FunctionCallInfo fcinfo, bool is_bag)
 
 	if (PG_ARGISNULL(0))
 	{
-		state = new_state(context);
-		read_parameters(state, narguments, arguments);
-		start_collecting(fcinfo, state, context, is_bag);
+		state = agg_new_state(context);
+		agg_read_parameters(state, narguments, arguments);
+		agg_start_collecting(fcinfo, state, context, is_bag);
 	}
 	else
 	{
 		state = (CuckooAggState *) PG_GETARG_POINTER(0);
-		require_same_parameters(state, narguments, arguments);
+		agg_require_same_parameters(state, narguments, arguments);
 	}
 
 	if (PG_ARGISNULL(1))
@@ -240,7 +240,7 @@ transition(FunctionCallInfo fcinfo, bool is_bag)
 	cuckoo_collector_add(&state->collector,
 						 cuckoo_hash_value(key, PG_GETARG_DATUM(1),
 										   (uint64) state->seed));
-	watch_files(fcinfo, state);
+	agg_watch_files(fcinfo, state);
 	PG_RETURN_POINTER(state);
 }
 
@@ -253,7 +253,7 @@ transition(FunctionCallInfo fcinfo, bool is_bag)
 Datum
 cf_agg_transition(PG_FUNCTION_ARGS)
 {
-	return transition(fcinfo, false);
+	return agg_transition(fcinfo, false);
 }
 
 /*
@@ -263,7 +263,7 @@ cf_agg_transition(PG_FUNCTION_ARGS)
 Datum
 cf_bag_agg_transition(PG_FUNCTION_ARGS)
 {
-	return transition(fcinfo, true);
+	return agg_transition(fcinfo, true);
 }
 
 /*
@@ -289,24 +289,24 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 	}
 
 	other = (CuckooAggState *) PG_GETARG_POINTER(1);
-	state_arguments(other, arguments);
+	agg_state_arguments(other, arguments);
 	if (PG_ARGISNULL(0))
 	{
-		state = new_state(context);
-		read_parameters(state, NPARAMETERS, arguments);
-		start_collecting(fcinfo, state, context,
-						 other->collector.max_equal > 1);
+		state = agg_new_state(context);
+		agg_read_parameters(state, NPARAMETERS, arguments);
+		agg_start_collecting(fcinfo, state, context,
+							 other->collector.max_equal > 1);
 	}
 	else
 	{
 		state = (CuckooAggState *) PG_GETARG_POINTER(0);
-		require_same_parameters(state, NPARAMETERS, arguments);
+		agg_require_same_parameters(state, NPARAMETERS, arguments);
 	}
 
 	if (other->family != CUCKOO_FAMILY_NONE)
 		state->family = other->family;
 	cuckoo_collector_add_from(&state->collector, &other->collector);
-	watch_files(fcinfo, state);
+	agg_watch_files(fcinfo, state);
 	PG_RETURN_POINTER(state);
 }
 
@@ -366,7 +366,7 @@ Datum
 cf_agg_deserialize(PG_FUNCTION_ARGS)
 {
 	bytea	   *const bytes = PG_GETARG_BYTEA_PP(0);
-	CuckooAggState *const state = new_state(CurrentMemoryContext);
+	CuckooAggState *const state = agg_new_state(CurrentMemoryContext);
 	NullableDatum arguments[NPARAMETERS];
 	StringInfoData buffer;
 	int			max_equal;
@@ -392,8 +392,8 @@ cf_agg_deserialize(PG_FUNCTION_ARGS)
 	nkeys = (uint64) pq_getmsgint64(&buffer);
 
 	/* with the defaults for those that are NULL, whatever else was sent */
-	state_arguments(state, arguments);
-	read_parameters(state, NPARAMETERS, arguments);
+	agg_state_arguments(state, arguments);
+	agg_read_parameters(state, NPARAMETERS, arguments);
 	cuckoo_collector_init(&state->collector, CurrentMemoryContext, max_equal,
 						  false);
 	if (state->family > CUCKOO_FAMILY_LAST ||
@@ -409,11 +409,11 @@ cf_agg_deserialize(PG_FUNCTION_ARGS)
 }
 
 /*
- * first_input
+ * agg_first_input
  *		The plan node that the columns of another one come from, or NULL.
  */
 static Plan *
-first_input(Plan *plan)
+agg_first_input(Plan *plan)
 {
 	if (IsA(plan, Append))
 		return linitial(((Append *) plan)->appendplans);
@@ -425,14 +425,14 @@ first_input(Plan *plan)
 }
 
 /*
- * aggregate_of
+ * agg_aggregate_of
  *		The aggregate call, with its arguments, that this call ends, or NULL.
  *
  * In a plan with partial aggregation it is in the node below, where a column
  * of this node's input comes from.
  */
 static Aggref *
-aggregate_of(FunctionCallInfo fcinfo)
+agg_aggregate_of(FunctionCallInfo fcinfo)
 {
 	Aggref	   *aggref = AggGetAggref(fcinfo);
 	Plan	   *plan;
@@ -450,7 +450,7 @@ aggregate_of(FunctionCallInfo fcinfo)
 		{
 			const int	column = ((Var *) expression)->varattno;
 
-			plan = first_input(plan);
+			plan = agg_first_input(plan);
 			if (plan == NULL || column < 1 ||
 				column > list_length(plan->targetlist))
 				return NULL;
@@ -465,12 +465,12 @@ aggregate_of(FunctionCallInfo fcinfo)
 }
 
 /*
- * evaluate
+ * agg_evaluate
  *		The value of an argument that is the same for all rows, or NULL if it
  *		is not: one that refers to no column.
  */
 static NullableDatum
-evaluate(AggState *aggstate, Expr *argument)
+agg_evaluate(AggState *aggstate, Expr *argument)
 {
 	NullableDatum result = {(Datum) 0, true};
 
@@ -485,16 +485,16 @@ evaluate(AggState *aggstate, Expr *argument)
 }
 
 /*
- * empty_state
+ * agg_empty_state
  *		A state for a group without rows.
  *
  * There was no row to evaluate the arguments for.  Constants and parameters
  * need none.
  */
 static void
-empty_state(FunctionCallInfo fcinfo, CuckooAggState *state)
+agg_empty_state(FunctionCallInfo fcinfo, CuckooAggState *state)
 {
-	const Aggref *const aggref = aggregate_of(fcinfo);
+	const Aggref *const aggref = agg_aggregate_of(fcinfo);
 	int			narguments = 0;
 	NullableDatum arguments[NPARAMETERS];
 
@@ -503,11 +503,11 @@ empty_state(FunctionCallInfo fcinfo, CuckooAggState *state)
 		narguments = Min(list_length(aggref->aggargtypes) - 1, NPARAMETERS);
 	for (int i = 0; i < narguments; i++)
 		arguments[i] =
-			evaluate((AggState *) fcinfo->context,
-					 list_nth_node(TargetEntry, aggref->args, i + 1)->expr);
+			agg_evaluate((AggState *) fcinfo->context,
+						 list_nth_node(TargetEntry, aggref->args, i + 1)->expr);
 
 	memset(state, 0, sizeof(*state));
-	read_parameters(state, narguments, arguments);
+	agg_read_parameters(state, narguments, arguments);
 	cuckoo_collector_init(&state->collector, CurrentMemoryContext, 1, false);
 }
 
@@ -535,7 +535,7 @@ cf_agg_final(PG_FUNCTION_ARGS)
 		elog(ERROR, "cf_agg_final called in non-aggregate context");
 
 	if (PG_ARGISNULL(0))
-		empty_state(fcinfo, &empty);
+		agg_empty_state(fcinfo, &empty);
 	else
 		state = (CuckooAggState *) PG_GETARG_POINTER(0);
 

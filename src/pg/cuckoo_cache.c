@@ -41,11 +41,11 @@ static size_t cache_bytes;		/* of all entries */
 static int	cache_nusers;		/* contexts attached */
 
 /*
- * detach
+ * cache_detach
  *		A user of the cache is gone.  Does not fail.
  */
 static void
-detach(void *arg)
+cache_detach(void *arg)
 {
 	Assert(cache_nusers > 0);
 	if (--cache_nusers == 0)
@@ -84,14 +84,14 @@ cuckoo_cache_attach(MemoryContext user)
 		cache_mcxt = mcxt;
 	}
 
-	callback->func = detach;
+	callback->func = cache_detach;
 	MemoryContextRegisterResetCallback(user, callback);
 	cache_nusers++;
 }
 
 /* Bytes that an entry counts for. */
 static size_t
-entry_bytes(const CuckooCached *cached)
+cache_entry_bytes(const CuckooCached *cached)
 {
 	return ENTRY_BYTES +
 		(cached->mcxt != NULL ? cached->filter.image_bytes : 0);
@@ -104,9 +104,9 @@ cache_limit(void)
 }
 
 static void
-evict(CuckooCached *cached)
+cache_evict(CuckooCached *cached)
 {
-	cache_bytes -= entry_bytes(cached);
+	cache_bytes -= cache_entry_bytes(cached);
 	dlist_delete(&cached->lru);
 	if (cached->mcxt != NULL)
 		MemoryContextDelete(cached->mcxt);
@@ -115,13 +115,13 @@ evict(CuckooCached *cached)
 }
 
 /*
- * make_room
+ * cache_make_room
  *		Evict until so many bytes more are within the bound.
  *
  * needed is the entry that they are for, if there is one already: it stays.
  */
 static void
-make_room(size_t nbytes, const CuckooCached *needed)
+cache_make_room(size_t nbytes, const CuckooCached *needed)
 {
 	while (cache_bytes + nbytes > cache_limit() && !dlist_is_empty(&cache_lru))
 	{
@@ -130,7 +130,7 @@ make_room(size_t nbytes, const CuckooCached *needed)
 
 		if (oldest == needed)
 			break;
-		evict(oldest);
+		cache_evict(oldest);
 	}
 }
 
@@ -172,7 +172,7 @@ cuckoo_cache_enter(const struct varatt_external *pointer,
 	CuckooCached *cached;
 	bool		found;
 
-	make_room(ENTRY_BYTES, NULL);
+	cache_make_room(ENTRY_BYTES, NULL);
 	if (ENTRY_BYTES > cache_limit())
 		return NULL;
 
@@ -183,7 +183,7 @@ cuckoo_cache_enter(const struct varatt_external *pointer,
 	cached->mcxt = NULL;
 	cached->spent = 0;
 	dlist_push_head(&cache_lru, &cached->lru);
-	cache_bytes += entry_bytes(cached);
+	cache_bytes += cache_entry_bytes(cached);
 	return cached;
 }
 
@@ -210,7 +210,7 @@ cuckoo_cache_keep(CuckooCached *cached, MemoryContext mcxt,
 {
 	Assert(cached->mcxt == NULL && cuckoo_cache_would_keep(cached));
 
-	make_room(filter->image_bytes, cached);
+	cache_make_room(filter->image_bytes, cached);
 	MemoryContextSetParent(mcxt, cache_mcxt);
 	cached->filter = *filter;
 	cached->mcxt = mcxt;

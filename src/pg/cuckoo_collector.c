@@ -51,31 +51,31 @@ cuckoo_collector_init(CuckooCollector *collector, MemoryContext context,
 
 /* The run that a key belongs to. */
 static inline CuckooRun *
-run_of(CuckooCollector *collector, uint64 key)
+collector_run_of(CuckooCollector *collector, uint64 key)
 {
 	return collector->parts == NULL ? &collector->whole :
 		&collector->parts->runs[cuckoo_order_part(key)];
 }
 
 static inline int
-count_runs(const CuckooCollector *collector)
+collector_count_runs(const CuckooCollector *collector)
 {
 	return collector->parts == NULL ? 1 : CUCKOO_ORDER_PARTS;
 }
 
 static inline CuckooRun *
-get_run(CuckooCollector *collector, int run)
+collector_get_run(CuckooCollector *collector, int run)
 {
 	return collector->parts == NULL ? &collector->whole :
 		&collector->parts->runs[run];
 }
 
 /*
- * resize_run
+ * collector_resize_run
  *		Give a run room for so many keys.
  */
 static void
-resize_run(CuckooCollector *collector, CuckooRun *run, size_t room)
+collector_resize_run(CuckooCollector *collector, CuckooRun *run, size_t room)
 {
 	if (run->keys == NULL)
 		run->keys = MemoryContextAllocHuge(collector->context,
@@ -87,14 +87,14 @@ resize_run(CuckooCollector *collector, CuckooRun *run, size_t room)
 }
 
 /*
- * get_scratch
+ * collector_get_scratch
  *		Memory to sort so many keys in.
  *
  * That of parts is kept, small next to all of them; the other one is the
  * caller's.
  */
 static uint64 *
-get_scratch(CuckooCollector *collector, size_t nkeys)
+collector_get_scratch(CuckooCollector *collector, size_t nkeys)
 {
 	CuckooParts *const parts = collector->parts;
 
@@ -115,11 +115,11 @@ get_scratch(CuckooCollector *collector, size_t nkeys)
 }
 
 /*
- * sort_run
+ * collector_sort_run
  *		Sort what a run has, and drop what there is too often.
  */
 static void
-sort_run(CuckooCollector *collector, CuckooRun *run)
+collector_sort_run(CuckooCollector *collector, CuckooRun *run)
 {
 	const size_t nmore = run->nkeys - run->nsorted;
 	uint64		on_stack[STACK_KEYS];
@@ -128,7 +128,7 @@ sort_run(CuckooCollector *collector, CuckooRun *run)
 	if (nmore == 0)
 		return;
 	if (nmore > STACK_KEYS)
-		sorted = get_scratch(collector, nmore);
+		sorted = collector_get_scratch(collector, nmore);
 	cuckoo_order_sort(run->keys + run->nsorted, sorted, nmore,
 					  collector->parts != NULL);
 	run->nkeys = cuckoo_order_merge(run->keys, run->nsorted, sorted, nmore,
@@ -139,24 +139,24 @@ sort_run(CuckooCollector *collector, CuckooRun *run)
 }
 
 /*
- * put_sort
+ * collector_put_sort
  *		Give a key to the tuplesort.
  *
  * Its order is that of int8, so the highest bit is turned over.
  */
 static inline void
-put_sort(CuckooCollector *collector, uint64 key)
+collector_put_sort(CuckooCollector *collector, uint64 key)
 {
 	tuplesort_putdatum(collector->sort,
 					   Int64GetDatum((int64) (key ^ PG_INT64_MIN)), false);
 }
 
 /*
- * spill_run
+ * collector_spill_run
  *		Move the keys of a run to the tuplesort.
  */
 static void
-spill_run(CuckooCollector *collector, CuckooRun *run)
+collector_spill_run(CuckooCollector *collector, CuckooRun *run)
 {
 	if (collector->sort == NULL)
 	{
@@ -171,7 +171,7 @@ spill_run(CuckooCollector *collector, CuckooRun *run)
 	{
 		if (i % POLL_KEYS == 0)
 			CHECK_FOR_INTERRUPTS();
-		put_sort(collector, run->keys[i]);
+		collector_put_sort(collector, run->keys[i]);
 	}
 	run->nkeys = 0;
 	run->nsorted = 0;
@@ -179,20 +179,20 @@ spill_run(CuckooCollector *collector, CuckooRun *run)
 
 /* May all runs together have room for so many keys? */
 static bool
-may_have_room(const CuckooCollector *collector, size_t nkeys)
+collector_may_have_room(const CuckooCollector *collector, size_t nkeys)
 {
 	return !collector->may_spill ||
 		nkeys <= (size_t) work_mem * 1024 / sizeof(uint64);
 }
 
 /*
- * fit_run
+ * collector_fit_run
  *		See to it that a run has room for so many keys.
  *
  * Returns false if that is more than may be kept in memory.
  */
 static bool
-fit_run(CuckooCollector *collector, CuckooRun *run, size_t nkeys)
+collector_fit_run(CuckooCollector *collector, CuckooRun *run, size_t nkeys)
 {
 	size_t		room = Max(run->room, INITIAL_KEYS);
 
@@ -201,25 +201,25 @@ fit_run(CuckooCollector *collector, CuckooRun *run, size_t nkeys)
 	if (room == run->room)
 		return true;
 	if (room > INITIAL_KEYS &&
-		!may_have_room(collector, collector->room - run->room + room))
+		!collector_may_have_room(collector, collector->room - run->room + room))
 		return false;
-	resize_run(collector, run, room);
+	collector_resize_run(collector, run, room);
 	return true;
 }
 
 /*
- * make_parts
+ * collector_make_parts
  *		Make one run for each part of the only one, which is sorted.
  *
  * Returns false if memory does not allow it.
  */
 static bool
-make_parts(CuckooCollector *collector)
+collector_make_parts(CuckooCollector *collector)
 {
 	const CuckooRun whole = collector->whole;
 	size_t		begin = 0;
 
-	if (!may_have_room(collector, whole.room * 4))
+	if (!collector_may_have_room(collector, whole.room * 4))
 		return false;
 	collector->parts =
 		MemoryContextAllocZero(collector->context,
@@ -234,8 +234,9 @@ make_parts(CuckooCollector *collector)
 			end++;
 		run->nkeys = end - begin;
 		run->nsorted = run->nkeys;
-		resize_run(collector, run,
-				   pg_nextpower2_64(Max(run->nkeys * 2, INITIAL_KEYS)));
+		collector_resize_run(collector, run,
+							 pg_nextpower2_64(Max(run->nkeys * 2,
+												  INITIAL_KEYS)));
 		if (run->nkeys > 0)
 			memcpy(run->keys, whole.keys + begin,
 				   run->nkeys * sizeof(uint64));
@@ -248,40 +249,40 @@ make_parts(CuckooCollector *collector)
 }
 
 /*
- * make_room
+ * collector_make_room
  *		See to it that there is room for the given key.
  *
  * Returns the run it belongs to then.
  */
 static CuckooRun *
-make_room(CuckooCollector *collector, uint64 key)
+collector_make_room(CuckooCollector *collector, uint64 key)
 {
-	CuckooRun  *run = run_of(collector, key);
+	CuckooRun  *run = collector_run_of(collector, key);
 
 	CHECK_FOR_INTERRUPTS();
-	sort_run(collector, run);
+	collector_sort_run(collector, run);
 	if (run->nkeys < run->room && run->nkeys <= max_sorted(run->room))
 		return run;
 
 	if (collector->parts == NULL && run->room >= MAX_WHOLE_KEYS &&
-		make_parts(collector))
-		return make_room(collector, key);
-	if (!fit_run(collector, run, run->room + 1))
-		spill_run(collector, run);
+		collector_make_parts(collector))
+		return collector_make_room(collector, key);
+	if (!collector_fit_run(collector, run, run->room + 1))
+		collector_spill_run(collector, run);
 	return run;
 }
 
 /*
- * add_key
+ * collector_add_key
  *		Add a key.
  */
 static inline void
-add_key(CuckooCollector *collector, uint64 key)
+collector_add_key(CuckooCollector *collector, uint64 key)
 {
-	CuckooRun  *run = run_of(collector, key);
+	CuckooRun  *run = collector_run_of(collector, key);
 
 	if (unlikely(run->nkeys == run->room))
-		run = make_room(collector, key);
+		run = collector_make_room(collector, key);
 	run->keys[run->nkeys++] = key;
 }
 
@@ -293,7 +294,7 @@ void
 cuckoo_collector_add(CuckooCollector *collector, uint64 hash)
 {
 	Assert(!collector->is_sorted);
-	add_key(collector, cuckoo_order_hash(hash));
+	collector_add_key(collector, cuckoo_order_hash(hash));
 }
 
 /*
@@ -306,19 +307,19 @@ cuckoo_collector_add_hashes(CuckooCollector *collector, const uint64 *keys,
 {
 	Assert(!collector->is_sorted);
 	for (size_t i = 0; i < nkeys; i++)
-		add_key(collector, keys[i]);
+		collector_add_key(collector, keys[i]);
 }
 
 /*
- * add_sorted
+ * collector_add_sorted
  *		Add keys of one run of the collector, sorted as they are.
  */
 static void
-add_sorted(CuckooCollector *collector, CuckooRun *run,
-		   const uint64 *keys, size_t nkeys)
+collector_add_sorted(CuckooCollector *collector, CuckooRun *run,
+					 const uint64 *keys, size_t nkeys)
 {
-	sort_run(collector, run);
-	if (fit_run(collector, run, run->nkeys + nkeys))
+	collector_sort_run(collector, run);
+	if (collector_fit_run(collector, run, run->nkeys + nkeys))
 	{
 		run->nkeys = cuckoo_order_merge(run->keys, run->nkeys, keys, nkeys,
 										collector->max_equal);
@@ -329,11 +330,11 @@ add_sorted(CuckooCollector *collector, CuckooRun *run,
 }
 
 /*
- * add_spilled
+ * collector_add_spilled
  *		Add all that a collector which has spilled has.
  */
 static void
-add_spilled(CuckooCollector *collector, CuckooCollector *from)
+collector_add_spilled(CuckooCollector *collector, CuckooCollector *from)
 {
 	CuckooCollectorReader reader;
 	const CuckooHashSource source = cuckoo_collector_source(&reader, from);
@@ -357,32 +358,34 @@ cuckoo_collector_add_from(CuckooCollector *collector, CuckooCollector *from)
 {
 	if (from->sort != NULL)
 	{
-		add_spilled(collector, from);
+		collector_add_spilled(collector, from);
 		return;
 	}
 
 	if (collector->parts == NULL &&
 		collector->whole.nkeys + cuckoo_collector_count(from) > MAX_WHOLE_KEYS)
 	{
-		sort_run(collector, &collector->whole);
-		make_parts(collector);
+		collector_sort_run(collector, &collector->whole);
+		collector_make_parts(collector);
 	}
-	for (int i = 0; i < count_runs(from); i++)
+	for (int i = 0; i < collector_count_runs(from); i++)
 	{
-		CuckooRun  *const run = get_run(from, i);
+		CuckooRun  *const run = collector_get_run(from, i);
 		size_t		begin = 0;
 
-		sort_run(from, run);
+		collector_sort_run(from, run);
 		while (begin < run->nkeys)
 		{
-			CuckooRun  *const to = run_of(collector, run->keys[begin]);
+			CuckooRun  *const to = collector_run_of(collector,
+													run->keys[begin]);
 			size_t		end = begin + 1;
 
 			/* all of a worker's hashes can be in one run */
 			CHECK_FOR_INTERRUPTS();
-			while (end < run->nkeys && run_of(collector, run->keys[end]) == to)
+			while (end < run->nkeys && collector_run_of(collector,
+														run->keys[end]) == to)
 				end++;
-			add_sorted(collector, to, run->keys + begin, end - begin);
+			collector_add_sorted(collector, to, run->keys + begin, end - begin);
 			begin = end;
 		}
 	}
@@ -403,7 +406,7 @@ cuckoo_collector_load(CuckooCollector *collector, const void *keys,
 	uint64		last = 0;
 	int			nequal = 0;
 
-	resize_run(collector, run, Max(nkeys, 1));
+	collector_resize_run(collector, run, Max(nkeys, 1));
 	for (uint64 i = 0; i < nkeys; i++)
 	{
 		const uint64 key =
@@ -423,19 +426,19 @@ cuckoo_collector_load(CuckooCollector *collector, const void *keys,
 }
 
 /*
- * finish_sort
+ * collector_finish_sort
  *		End collecting in a collector that has spilled.
  */
 static void
-finish_sort(CuckooCollector *collector)
+collector_finish_sort(CuckooCollector *collector)
 {
 	if (collector->is_sorted)
 		return;
-	for (int i = 0; i < count_runs(collector); i++)
+	for (int i = 0; i < collector_count_runs(collector); i++)
 	{
-		CuckooRun  *const run = get_run(collector, i);
+		CuckooRun  *const run = collector_get_run(collector, i);
 
-		spill_run(collector, run);
+		collector_spill_run(collector, run);
 		if (run->keys != NULL)
 			pfree(run->keys);
 		memset(run, 0, sizeof(*run));
@@ -446,7 +449,7 @@ finish_sort(CuckooCollector *collector)
 
 /* Start again with the first key. */
 static void
-reader_rewind(void *context)
+collector_reader_rewind(void *context)
 {
 	CuckooCollectorReader *const reader = context;
 
@@ -458,13 +461,13 @@ reader_rewind(void *context)
 }
 
 /*
- * next_sorted
- *		reader_next() of a collector that has spilled.
+ * collector_next_sorted
+ *		collector_reader_next() of a collector that has spilled.
  *
  * What was spilled at different times can be equal.
  */
 static size_t
-next_sorted(CuckooCollectorReader *reader, uint64 *keys, size_t room)
+collector_next_sorted(CuckooCollectorReader *reader, uint64 *keys, size_t room)
 {
 	size_t		nkeys = 0;
 	Datum		datum;
@@ -493,18 +496,18 @@ next_sorted(CuckooCollectorReader *reader, uint64 *keys, size_t room)
 
 /* The next keys. */
 static size_t
-reader_next(void *context, uint64 *keys, size_t room)
+collector_reader_next(void *context, uint64 *keys, size_t room)
 {
 	CuckooCollectorReader *const reader = context;
 	CuckooCollector *const collector = reader->collector;
 	size_t		nkeys = 0;
 
 	if (collector->sort != NULL)
-		return next_sorted(reader, keys, room);
+		return collector_next_sorted(reader, keys, room);
 
-	while (nkeys < room && reader->run < count_runs(collector))
+	while (nkeys < room && reader->run < collector_count_runs(collector))
 	{
-		const CuckooRun *const run = get_run(collector, reader->run);
+		const CuckooRun *const run = collector_get_run(collector, reader->run);
 		const size_t ncopied = Min(room - nkeys, run->nkeys - reader->position);
 
 		if (ncopied > 0)
@@ -531,16 +534,17 @@ CuckooHashSource
 cuckoo_collector_source(CuckooCollectorReader *reader,
 						CuckooCollector *collector)
 {
-	const CuckooHashSource source = {reader_rewind, reader_next, reader};
+	const CuckooHashSource source = {collector_reader_rewind,
+	collector_reader_next, reader};
 
 	if (collector->sort != NULL)
-		finish_sort(collector);
+		collector_finish_sort(collector);
 	else
 	{
-		for (int i = 0; i < count_runs(collector); i++)
+		for (int i = 0; i < collector_count_runs(collector); i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			sort_run(collector, get_run(collector, i));
+			collector_sort_run(collector, collector_get_run(collector, i));
 		}
 	}
 	reader->collector = collector;
@@ -562,8 +566,8 @@ cuckoo_collector_count(CuckooCollector *collector)
 
 	if (collector->sort == NULL)
 	{
-		for (int i = 0; i < count_runs(collector); i++)
-			count += get_run(collector, i)->nkeys;
+		for (int i = 0; i < collector_count_runs(collector); i++)
+			count += collector_get_run(collector, i)->nkeys;
 		return count;
 	}
 

@@ -161,14 +161,14 @@ cuckoo_error_build(CuckooStatus status, uint64 nentries, uint64 capacity)
 }
 
 /*
- * smallest_fpr
+ * error_smallest_fpr
  *		The finest rate that a filter of this capacity can have.
  *
  * A little more than that, so that it is accepted after having been printed
  * with six digits.
  */
 static float8
-smallest_fpr(float8 capacity)
+error_smallest_fpr(float8 capacity)
 {
 	const uint64 ceiling = cuckoo_parameters_capacity(capacity);
 	CuckooGeometry geometry;
@@ -209,7 +209,7 @@ cuckoo_error_parameters(CuckooStatus status, float8 capacity, float8 fpr)
 					 errmsg("false positive rate %g is too small for a capacity of %.0f",
 							fpr, capacity),
 					 errhint("The smallest rate for this capacity is about %g.",
-							 smallest_fpr(capacity))));
+							 error_smallest_fpr(capacity))));
 			break;
 		default:
 			elog(ERROR, "unexpected result of sizing a cuckoo filter: %s",
@@ -285,7 +285,7 @@ cuckoo_error_resize(CuckooStatus status, const CuckooFilter *filter,
 						 errdetail("At that capacity its false positive rate would need entries of more than %d bits.",
 								   CUCKOO_MAX_PREFIX_BITS),
 						 errhint("Give a larger false positive rate, at least %g.",
-								 smallest_fpr((float8) capacity))));
+								 error_smallest_fpr((float8) capacity))));
 			cuckoo_error_parameters(status, (float8) capacity, fpr);
 			break;
 		default:

@@ -61,11 +61,11 @@ static const ExpandedObjectMethods ECF_methods = {
 };
 
 /*
- * settled
+ * expanded_settled
  *		The object, with all that is pending in its filter.
  */
 static ExpandedCuckooFilter *
-settled(ExpandedObjectHeader *eohptr)
+expanded_settled(ExpandedObjectHeader *eohptr)
 {
 	ExpandedCuckooFilter *const expanded = (ExpandedCuckooFilter *) eohptr;
 
@@ -78,7 +78,7 @@ settled(ExpandedObjectHeader *eohptr)
 static Size
 ECF_get_flat_size(ExpandedObjectHeader *eohptr)
 {
-	const ExpandedCuckooFilter *const expanded = settled(eohptr);
+	const ExpandedCuckooFilter *const expanded = expanded_settled(eohptr);
 
 	return VARHDRSZ + expanded->filter.image_bytes;
 }
@@ -87,7 +87,7 @@ static void
 ECF_flatten_into(ExpandedObjectHeader *eohptr, void *result,
 				 Size allocated_size)
 {
-	ExpandedCuckooFilter *const expanded = settled(eohptr);
+	ExpandedCuckooFilter *const expanded = expanded_settled(eohptr);
 	CuckooFilter *const filter = &expanded->filter;
 
 	Assert(allocated_size == VARHDRSZ + filter->image_bytes);
@@ -151,7 +151,7 @@ ExpandedCuckooFilter *
 cuckoo_expanded_for_write(Datum datum)
 {
 	return cuckoo_expanded_with_pending(datum) == NULL ? NULL :
-		settled(DatumGetEOHP(datum));
+		expanded_settled(DatumGetEOHP(datum));
 }
 
 /*
@@ -161,7 +161,7 @@ cuckoo_expanded_for_write(Datum datum)
 const CuckooFilter *
 cuckoo_expanded_filter(Datum datum)
 {
-	return &settled(DatumGetEOHP(datum))->filter;
+	return &expanded_settled(DatumGetEOHP(datum))->filter;
 }
 
 /*
@@ -170,7 +170,7 @@ cuckoo_expanded_filter(Datum datum)
  * kept.
  */
 static void *
-room_alloc(void *context, size_t bytes)
+expanded_room_alloc(void *context, size_t bytes)
 {
 	MemoryContext *const mcxt = context;
 
@@ -182,11 +182,11 @@ room_alloc(void *context, size_t bytes)
 }
 
 /*
- * keep_image
+ * expanded_keep_image
  *		Let the image, which is in another context now, be that of the object.
  */
 static void
-keep_image(ExpandedCuckooFilter *expanded, MemoryContext mcxt)
+expanded_keep_image(ExpandedCuckooFilter *expanded, MemoryContext mcxt)
 {
 	if (expanded->image_mcxt != NULL)
 		MemoryContextDelete(expanded->image_mcxt);
@@ -195,16 +195,16 @@ keep_image(ExpandedCuckooFilter *expanded, MemoryContext mcxt)
 }
 
 /*
- * replace_image
+ * expanded_replace_image
  *		Put a copy of the filter, made in room, in its place.
  */
 static void
-replace_image(ExpandedCuckooFilter *expanded, const CuckooFilter *copy,
-			  MemoryContext room)
+expanded_replace_image(ExpandedCuckooFilter *expanded, const CuckooFilter *copy,
+					   MemoryContext room)
 {
 	cuckoo_filter_release(&expanded->filter, &cuckoo_host);
 	expanded->filter = *copy;
-	keep_image(expanded, room);
+	expanded_keep_image(expanded, room);
 }
 
 /*
@@ -258,14 +258,14 @@ cuckoo_change_end(CuckooChange *change, FunctionCallInfo fcinfo, bool changed)
 }
 
 /*
- * add_each
+ * expanded_add_each
  *		Add hashes one by one to a filter that is of no use if that fails.
  *
  * Returns whether that has changed anything.
  */
 static bool
-add_each(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
-		 const CuckooHost *host)
+expanded_add_each(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
+				  const CuckooHost *host)
 {
 	bool		changed = false;
 
@@ -284,14 +284,14 @@ add_each(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
 }
 
 /*
- * add_noting
+ * expanded_add_noting
  *		Add a few hashes to the buckets where they are, or none.
  *
  * Returns false if that cannot be done like this.
  */
 static bool
-add_noting(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
-		   bool *changed)
+expanded_add_noting(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
+					bool *changed)
 {
 	const size_t nundos = nhashes * UNDOS_PER_HASH + MORE_UNDOS;
 	CuckooUndo *undos;
@@ -328,12 +328,12 @@ cuckoo_change_add(CuckooChange *change, const uint64 *hashes, size_t nhashes)
 	{
 		if (expanded != NULL)
 			caller = MemoryContextSwitchTo(expanded->header.eoh_context);
-		changed = add_each(filter, hashes, nhashes, &cuckoo_host);
+		changed = expanded_add_each(filter, hashes, nhashes, &cuckoo_host);
 		MemoryContextSwitchTo(caller);
 		return changed;
 	}
 
-	host.alloc = room_alloc;
+	host.alloc = expanded_room_alloc;
 	host.context = &room;
 	CHECK_FOR_INTERRUPTS();
 	if (nhashes == 1)
@@ -346,7 +346,7 @@ cuckoo_change_add(CuckooChange *change, const uint64 *hashes, size_t nhashes)
 
 		/* a list may have tried to become a table in vain, and stay there */
 		if (filter->image != image)
-			keep_image(expanded, room);
+			expanded_keep_image(expanded, room);
 		else if (room != NULL)
 			MemoryContextDelete(room);
 		return status == CUCKOO_OK;
@@ -354,21 +354,21 @@ cuckoo_change_add(CuckooChange *change, const uint64 *hashes, size_t nhashes)
 
 	if (nhashes == 0)
 		return false;
-	if (add_noting(filter, hashes, nhashes, &changed))
+	if (expanded_add_noting(filter, hashes, nhashes, &changed))
 		return changed;
 	(void) cuckoo_filter_copy(filter, &copy, &host);
-	changed = add_each(&copy, hashes, nhashes, &host);
-	replace_image(expanded, &copy, room);
+	changed = expanded_add_each(&copy, hashes, nhashes, &host);
+	expanded_replace_image(expanded, &copy, room);
 	return changed;
 }
 
 /*
- * remove_each
+ * expanded_remove_each
  *		Remove hashes one by one.
  */
 static bool
-remove_each(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
-			bool may_stop)
+expanded_remove_each(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
+					 bool may_stop)
 {
 	bool		changed = false;
 
@@ -400,13 +400,14 @@ cuckoo_change_remove(CuckooChange *change, const uint64 *hashes,
 
 	CHECK_FOR_INTERRUPTS();
 	if (change->is_copy || nhashes <= POLL_HASHES)
-		return remove_each(change->filter, hashes, nhashes, change->is_copy);
+		return expanded_remove_each(change->filter, hashes, nhashes,
+									change->is_copy);
 
-	host.alloc = room_alloc;
+	host.alloc = expanded_room_alloc;
 	host.context = &room;
 	(void) cuckoo_filter_copy(change->filter, &copy, &host);
-	changed = remove_each(&copy, hashes, nhashes, true);
-	replace_image(change->expanded, &copy, room);
+	changed = expanded_remove_each(&copy, hashes, nhashes, true);
+	expanded_replace_image(change->expanded, &copy, room);
 	return changed;
 }
 
@@ -421,7 +422,7 @@ struct varlena *
 cuckoo_expanded_flat(Datum datum)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
-		return cuckoo_datum_of_filter(&settled(DatumGetEOHP(datum))->filter);
+		return cuckoo_datum_of_filter(&expanded_settled(DatumGetEOHP(datum))->filter);
 	return DatumGetCuckooFilterP(datum);
 }
 

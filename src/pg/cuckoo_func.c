@@ -46,11 +46,11 @@ PG_FUNCTION_INFO_V1(cf_check);
 #define POLL_ELEMENTS	4096
 
 /*
- * value_key
+ * func_value_key
  *		The key of a call site's value argument, made at its first call.
  */
 static inline CuckooHasher *
-value_key(FunctionCallInfo fcinfo, int argno)
+func_value_key(FunctionCallInfo fcinfo, int argno)
 {
 	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
 		fcinfo->flinfo->fn_extra = cuckoo_hasher_for_argument(fcinfo, argno);
@@ -59,7 +59,7 @@ value_key(FunctionCallInfo fcinfo, int argno)
 
 /* Likewise of the elements of an array argument. */
 static inline CuckooHasher *
-element_key(FunctionCallInfo fcinfo, int argno)
+func_element_key(FunctionCallInfo fcinfo, int argno)
 {
 	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
 		fcinfo->flinfo->fn_extra = cuckoo_hasher_for_elements(fcinfo, argno);
@@ -67,11 +67,11 @@ element_key(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * probe_site
+ * func_probe_site
  *		The call site of a probe by value.
  */
 static inline CuckooReader *
-probe_site(FunctionCallInfo fcinfo, int value_argno)
+func_probe_site(FunctionCallInfo fcinfo, int value_argno)
 {
 	CuckooReader *const site = cuckoo_reader(fcinfo);
 
@@ -85,7 +85,7 @@ probe_site(FunctionCallInfo fcinfo, int value_argno)
 }
 
 /*
- * stable_value_hash
+ * func_stable_value_hash
  *		The hash of a constant or a parameter, made once.
  *
  * A call site in PL/pgSQL gets other values of one parameter from one call to
@@ -94,7 +94,7 @@ probe_site(FunctionCallInfo fcinfo, int value_argno)
  * same pointer.
  */
 static uint64
-stable_value_hash(CuckooReader *site, Datum value, uint64 seed)
+func_stable_value_hash(CuckooReader *site, Datum value, uint64 seed)
 {
 	MemoryContext caller;
 	int16		typlen;
@@ -122,19 +122,19 @@ stable_value_hash(CuckooReader *site, Datum value, uint64 seed)
 }
 
 /*
- * probe_hash
+ * func_probe_hash
  *		The hash of the value that a filter is probed with.
  */
 static inline uint64
-probe_hash(CuckooReader *site, Datum value, uint64 seed)
+func_probe_hash(CuckooReader *site, Datum value, uint64 seed)
 {
 	if (unlikely(site->value_is_stable))
-		return stable_value_hash(site, value, seed);
+		return func_stable_value_hash(site, value, seed);
 	return cuckoo_hash_value(site->key, value, seed);
 }
 
 /*
- * may_hold
+ * func_may_hold
  *		Can values of this kind be in the filter?
  *
  * False for an empty filter, whatever kind it is of.  Another kind than it
@@ -142,7 +142,8 @@ probe_hash(CuckooReader *site, Datum value, uint64 seed)
  * may hold anything.
  */
 static inline bool
-may_hold(const CuckooFilter *filter, const CuckooHasher *key, CuckooUse use)
+func_may_hold(const CuckooFilter *filter, const CuckooHasher *key,
+			  CuckooUse use)
 {
 	const CuckooFamily family = cuckoo_hasher_family(key);
 
@@ -155,14 +156,14 @@ may_hold(const CuckooFilter *filter, const CuckooHasher *key, CuckooUse use)
 }
 
 /*
- * may_change
+ * func_may_change
  *		Is the filter in argument 0 to be changed for what argument 1 says?
  *
  * Not if that is NULL: the filter stays as it is.  A NULL filter is an error,
  * since the result would be NULL, and the value lost.
  */
 static bool
-may_change(FunctionCallInfo fcinfo)
+func_may_change(FunctionCallInfo fcinfo)
 {
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
@@ -173,15 +174,16 @@ may_change(FunctionCallInfo fcinfo)
 }
 
 /*
- * element_hashes
+ * func_element_hashes
  *		Hash the elements of an array argument that are not NULL.
  *
  * Returns how many there are; *hashes is palloc'd.  If positions is not NULL,
  * *positions is set to the place of each among all elements.
  */
 static int
-element_hashes(Datum array, CuckooHasher *key, uint64 seed, uint64 **hashes,
-			   int **positions)
+func_element_hashes(Datum array, CuckooHasher *key, uint64 seed,
+					uint64 **hashes,
+					int **positions)
 {
 	AnyArrayType *const elements = DatumGetAnyArrayP(array);
 	const int	nelements = ArrayGetNItems(AARR_NDIM(elements),
@@ -217,14 +219,15 @@ element_hashes(Datum array, CuckooHasher *key, uint64 seed, uint64 **hashes,
 }
 
 /*
- * add_hashes
+ * func_add_hashes
  *		Add hashes to the filter in argument 0.
  *
  * family is CUCKOO_FAMILY_NONE if they came in as hashes.
  */
 static Datum
-add_hashes(FunctionCallInfo fcinfo, CuckooChange *change, CuckooFamily family,
-		   const uint64 *hashes, int nhashes)
+func_add_hashes(FunctionCallInfo fcinfo, CuckooChange *change,
+				CuckooFamily family,
+				const uint64 *hashes, int nhashes)
 {
 	CuckooFilter *const filter = change->filter;
 	const bool	stamps = family != CUCKOO_FAMILY_NONE &&
@@ -279,13 +282,14 @@ cf_add(PG_FUNCTION_ARGS)
 	CuckooHasher *key;
 	uint64		hash;
 
-	if (!may_change(fcinfo))
+	if (!func_may_change(fcinfo))
 		return PG_GETARG_DATUM(0);
 	cuckoo_change_begin(&change, fcinfo);
 
-	key = value_key(fcinfo, 1);
+	key = func_value_key(fcinfo, 1);
 	hash = cuckoo_hash_value(key, PG_GETARG_DATUM(1), change.filter->seed);
-	return add_hashes(fcinfo, &change, cuckoo_hasher_family(key), &hash, 1);
+	return func_add_hashes(fcinfo, &change, cuckoo_hasher_family(key), &hash,
+						   1);
 }
 
 /*
@@ -302,16 +306,16 @@ cf_add_all(PG_FUNCTION_ARGS)
 	uint64	   *hashes;
 	int			nhashes;
 
-	if (!may_change(fcinfo))
+	if (!func_may_change(fcinfo))
 		return PG_GETARG_DATUM(0);
 	cuckoo_change_begin(&change, fcinfo);
 
-	key = element_key(fcinfo, 1);
-	nhashes = element_hashes(PG_GETARG_DATUM(1), key,
-							 change.filter->seed, &hashes, NULL);
-	return add_hashes(fcinfo, &change,
-					  nhashes > 0 ? cuckoo_hasher_family(key) :
-					  CUCKOO_FAMILY_NONE, hashes, nhashes);
+	key = func_element_key(fcinfo, 1);
+	nhashes = func_element_hashes(PG_GETARG_DATUM(1), key,
+								  change.filter->seed, &hashes, NULL);
+	return func_add_hashes(fcinfo, &change,
+						   nhashes > 0 ? cuckoo_hasher_family(key) :
+						   CUCKOO_FAMILY_NONE, hashes, nhashes);
 }
 
 /*
@@ -327,12 +331,12 @@ cf_add_hash(PG_FUNCTION_ARGS)
 	CuckooChange change;
 	uint64		hash;
 
-	if (!may_change(fcinfo))
+	if (!func_may_change(fcinfo))
 		return PG_GETARG_DATUM(0);
 	cuckoo_change_begin(&change, fcinfo);
 
 	hash = (uint64) PG_GETARG_INT64(1);
-	return add_hashes(fcinfo, &change, CUCKOO_FAMILY_NONE, &hash, 1);
+	return func_add_hashes(fcinfo, &change, CUCKOO_FAMILY_NONE, &hash, 1);
 }
 
 /*
@@ -349,13 +353,13 @@ cf_remove(PG_FUNCTION_ARGS)
 	CuckooHasher *key;
 	uint64		hash;
 
-	if (!may_change(fcinfo))
+	if (!func_may_change(fcinfo))
 		return PG_GETARG_DATUM(0);
 	cuckoo_change_begin(&change, fcinfo);
 
-	key = value_key(fcinfo, 1);
+	key = func_value_key(fcinfo, 1);
 	cuckoo_error_unless_removable(change.filter);
-	if (!may_hold(change.filter, key, CUCKOO_USE_REMOVE))
+	if (!func_may_hold(change.filter, key, CUCKOO_USE_REMOVE))
 		return cuckoo_change_end(&change, fcinfo, false);
 	hash = cuckoo_hash_value(key, PG_GETARG_DATUM(1), change.filter->seed);
 	return cuckoo_change_end(&change, fcinfo,
@@ -374,15 +378,15 @@ cf_remove_all(PG_FUNCTION_ARGS)
 	uint64	   *hashes;
 	int			nhashes;
 
-	if (!may_change(fcinfo))
+	if (!func_may_change(fcinfo))
 		return PG_GETARG_DATUM(0);
 	cuckoo_change_begin(&change, fcinfo);
 
-	key = element_key(fcinfo, 1);
+	key = func_element_key(fcinfo, 1);
 	cuckoo_error_unless_removable(change.filter);
-	nhashes = element_hashes(PG_GETARG_DATUM(1), key,
-							 change.filter->seed, &hashes, NULL);
-	if (nhashes == 0 || !may_hold(change.filter, key, CUCKOO_USE_REMOVE))
+	nhashes = func_element_hashes(PG_GETARG_DATUM(1), key,
+								  change.filter->seed, &hashes, NULL);
+	if (nhashes == 0 || !func_may_hold(change.filter, key, CUCKOO_USE_REMOVE))
 		return cuckoo_change_end(&change, fcinfo, false);
 	return cuckoo_change_end(&change, fcinfo,
 							 cuckoo_change_remove(&change, hashes, nhashes));
@@ -398,7 +402,7 @@ cf_remove_hash(PG_FUNCTION_ARGS)
 	CuckooChange change;
 	uint64		hash;
 
-	if (!may_change(fcinfo))
+	if (!func_may_change(fcinfo))
 		return PG_GETARG_DATUM(0);
 	cuckoo_change_begin(&change, fcinfo);
 
@@ -409,21 +413,22 @@ cf_remove_hash(PG_FUNCTION_ARGS)
 }
 
 /*
- * contains
+ * func_contains
  *		Probe a filter argument with a value argument.
  */
 static inline bool
-contains(FunctionCallInfo fcinfo, int filter_argno, int value_argno)
+func_contains(FunctionCallInfo fcinfo, int filter_argno, int value_argno)
 {
-	CuckooReader *const site = probe_site(fcinfo, value_argno);
+	CuckooReader *const site = func_probe_site(fcinfo, value_argno);
 	const CuckooFilter *const filter =
 		cuckoo_reader_open(site, PG_GETARG_DATUM(filter_argno));
 	bool		result;
 
-	result = may_hold(filter, site->key, CUCKOO_USE_PROBE) &&
+	result = func_may_hold(filter, site->key, CUCKOO_USE_PROBE) &&
 		cuckoo_reader_contains(site,
-							   probe_hash(site, PG_GETARG_DATUM(value_argno),
-										  filter->seed));
+							   func_probe_hash(site,
+											   PG_GETARG_DATUM(value_argno),
+											   filter->seed));
 	cuckoo_reader_close(site);
 	return result;
 }
@@ -435,7 +440,7 @@ contains(FunctionCallInfo fcinfo, int filter_argno, int value_argno)
 Datum
 cf_contains(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(contains(fcinfo, 0, 1));
+	PG_RETURN_BOOL(func_contains(fcinfo, 0, 1));
 }
 
 /*
@@ -445,7 +450,7 @@ cf_contains(PG_FUNCTION_ARGS)
 Datum
 cf_contained(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(contains(fcinfo, 1, 0));
+	PG_RETURN_BOOL(func_contains(fcinfo, 1, 0));
 }
 
 /*
@@ -465,14 +470,14 @@ cf_contains_hash(PG_FUNCTION_ARGS)
 }
 
 /*
- * probe_elements
+ * func_probe_elements
  *		Probe the filter in argument 0 with the elements of argument 1.
  *
  * Returns the number of elements that are not NULL; *results is palloc'd and
  * has their answers, *positions, if not NULL, their places in the array.
  */
 static int
-probe_elements(FunctionCallInfo fcinfo, bool **results, int **positions)
+func_probe_elements(FunctionCallInfo fcinfo, bool **results, int **positions)
 {
 	CuckooReader *const site = cuckoo_reader(fcinfo);
 	const CuckooFilter *filter;
@@ -482,10 +487,10 @@ probe_elements(FunctionCallInfo fcinfo, bool **results, int **positions)
 	if (unlikely(site->key == NULL))
 		site->key = cuckoo_hasher_for_elements(fcinfo, 1);
 	filter = cuckoo_reader_open(site, PG_GETARG_DATUM(0));
-	nhashes = element_hashes(PG_GETARG_DATUM(1), site->key,
-							 filter->seed, &hashes, positions);
+	nhashes = func_element_hashes(PG_GETARG_DATUM(1), site->key,
+								  filter->seed, &hashes, positions);
 	*results = palloc0(Max(nhashes, 1) * sizeof(bool));
-	if (nhashes > 0 && may_hold(filter, site->key, CUCKOO_USE_PROBE))
+	if (nhashes > 0 && func_may_hold(filter, site->key, CUCKOO_USE_PROBE))
 		cuckoo_reader_contains_batch(site, hashes, nhashes, *results);
 
 	pfree(hashes);
@@ -501,7 +506,7 @@ Datum
 cf_contains_any(PG_FUNCTION_ARGS)
 {
 	bool	   *results;
-	const int	nresults = probe_elements(fcinfo, &results, NULL);
+	const int	nresults = func_probe_elements(fcinfo, &results, NULL);
 
 	PG_RETURN_BOOL(memchr(results, true, nresults) != NULL);
 }
@@ -514,7 +519,7 @@ Datum
 cf_contains_all(PG_FUNCTION_ARGS)
 {
 	bool	   *results;
-	const int	nresults = probe_elements(fcinfo, &results, NULL);
+	const int	nresults = func_probe_elements(fcinfo, &results, NULL);
 
 	PG_RETURN_BOOL(memchr(results, false, nresults) == NULL);
 }
@@ -534,7 +539,7 @@ cf_contains_each(PG_FUNCTION_ARGS)
 	int		   *positions;
 	int			nresults;
 
-	nresults = probe_elements(fcinfo, &results, &positions);
+	nresults = func_probe_elements(fcinfo, &results, &positions);
 	memset(nulls, true, nelements);
 	for (int i = 0; i < nresults; i++)
 	{
@@ -570,15 +575,15 @@ cf_count(PG_FUNCTION_ARGS)
 Datum
 cf_count_value(PG_FUNCTION_ARGS)
 {
-	CuckooReader *const site = probe_site(fcinfo, 1);
+	CuckooReader *const site = func_probe_site(fcinfo, 1);
 	const CuckooFilter *const filter =
 		cuckoo_reader_open(site, PG_GETARG_DATUM(0));
 	int			ncopies = 0;
 
-	if (may_hold(filter, site->key, CUCKOO_USE_PROBE))
+	if (func_may_hold(filter, site->key, CUCKOO_USE_PROBE))
 		ncopies = cuckoo_reader_count(site,
-									  probe_hash(site, PG_GETARG_DATUM(1),
-												 filter->seed));
+									  func_probe_hash(site, PG_GETARG_DATUM(1),
+													  filter->seed));
 	cuckoo_reader_close(site);
 	PG_RETURN_INT32(ncopies);
 }
@@ -590,7 +595,7 @@ cf_count_value(PG_FUNCTION_ARGS)
 Datum
 cf_hash(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64((int64) cuckoo_hash_value(value_key(fcinfo, 0),
+	PG_RETURN_INT64((int64) cuckoo_hash_value(func_value_key(fcinfo, 0),
 											  PG_GETARG_DATUM(0),
 											  (uint64) PG_GETARG_INT64(1)));
 }
@@ -697,13 +702,13 @@ cf_info(PG_FUNCTION_ARGS)
 }
 
 /*
- * put_plan
+ * func_put_plan
  *		One row of cf_plan().
  *
  * Returns CUCKOO_OK, or what cuckoo_filter_new() says of capacity and rate.
  */
 static CuckooStatus
-put_plan(ReturnSetInfo *rsinfo, uint64 capacity, float8 fpr)
+func_put_plan(ReturnSetInfo *rsinfo, uint64 capacity, float8 fpr)
 {
 	const CuckooParameters parameters = {
 		capacity, cuckoo_parameters_rate(fpr), CUCKOO_DEFAULT_MAX_COPIES,
@@ -750,8 +755,8 @@ cf_plan(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(1))
 	{
 		const CuckooStatus status =
-			put_plan((ReturnSetInfo *) fcinfo->resultinfo, capacity,
-					 PG_GETARG_FLOAT8(1));
+			func_put_plan((ReturnSetInfo *) fcinfo->resultinfo, capacity,
+						  PG_GETARG_FLOAT8(1));
 
 		if (status != CUCKOO_OK)
 			cuckoo_error_parameters(status, PG_GETARG_FLOAT8(0),
@@ -762,8 +767,8 @@ cf_plan(PG_FUNCTION_ARGS)
 	for (int i = 0; i < lengthof(usual_rates); i++)
 	{
 		const CuckooStatus status =
-			put_plan((ReturnSetInfo *) fcinfo->resultinfo, capacity,
-					 usual_rates[i]);
+			func_put_plan((ReturnSetInfo *) fcinfo->resultinfo, capacity,
+						  usual_rates[i]);
 
 		/* the coarsest is the smallest */
 		if (status != CUCKOO_OK && i == 0)

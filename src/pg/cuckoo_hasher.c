@@ -102,14 +102,14 @@ static const struct
 };
 
 /*
- * refuse_type
+ * hasher_refuse_type
  *		Raise the error for a type that cannot be a key.
  *
  * detail is a whole sentence, or NULL for a type that is not known.  The hint
  * goes by the name of the type: a wrong guess does no harm.
  */
 static void
-refuse_type(Oid type, const char *detail)
+hasher_refuse_type(Oid type, const char *detail)
 {
 	const char *const name = format_type_be(type);
 	const char *const dot = strrchr(name, '.');
@@ -127,11 +127,11 @@ refuse_type(Oid type, const char *detail)
 }
 
 /*
- * check_collation
+ * hasher_check_collation
  *		Refuse a collation under which equal texts can have different bytes.
  */
 static void
-check_collation(Oid collation)
+hasher_check_collation(Oid collation)
 {
 	if (!OidIsValid(collation))
 		ereport(ERROR,
@@ -149,7 +149,7 @@ check_collation(Oid collation)
 }
 
 /*
- * check_equality
+ * hasher_check_equality
  *		Refuse a user's type whose "=" is not the generic one.
  *
  * An operator class can give an enum, composite or range type an equality of
@@ -157,16 +157,16 @@ check_collation(Oid collation)
  * parts that will be refused for that.
  */
 static void
-check_equality(Oid type, Oid generic_equality)
+hasher_check_equality(Oid type, Oid generic_equality)
 {
 	const TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR);
 
 	if (OidIsValid(entry->eq_opr) && entry->eq_opr != generic_equality)
-		refuse_type(type, "The type has an equality operator of its own.");
+		hasher_refuse_type(type, "The type has an equality operator of its own.");
 }
 
 /*
- * check_range_equality
+ * hasher_check_range_equality
  *		Refuse a range type that compares its bounds by another equality than
  *		the subtype's own.
  *
@@ -174,7 +174,7 @@ check_equality(Oid type, Oid generic_equality)
  * text_pattern_ops, is fine.
  */
 static void
-check_range_equality(Oid type, Oid subtype)
+hasher_check_range_equality(Oid type, Oid subtype)
 {
 	const Oid	equality = lookup_type_cache(subtype,
 											 TYPECACHE_EQ_OPR)->eq_opr;
@@ -196,8 +196,8 @@ check_range_equality(Oid type, Oid subtype)
 								BTEqualStrategyNumber) == equality)
 			return;
 	}
-	refuse_type(type,
-				"The range type does not use the default equality of its subtype.");
+	hasher_refuse_type(type,
+					   "The range type does not use the default equality of its subtype.");
 }
 
 /*
@@ -233,7 +233,7 @@ cuckoo_hasher_for_type(Oid type, Oid collation, MemoryContext mcxt)
 		key->kind = key_types[i].kind;
 		key->family = key_types[i].family;
 		if (key_types[i].is_collatable)
-			check_collation(collation);
+			hasher_check_collation(collation);
 
 		/* where nothing can need conversion, a text is just its bytes */
 		if (key->kind == KEY_TEXT &&
@@ -262,19 +262,19 @@ cuckoo_hasher_for_type(Oid type, Oid collation, MemoryContext mcxt)
 	switch (get_typtype(key->type))
 	{
 		case TYPTYPE_ENUM:
-			check_equality(key->type, ENUM_EQ_OP);
+			hasher_check_equality(key->type, ENUM_EQ_OP);
 			key->kind = KEY_ENUM;
 			key->family = CUCKOO_FAMILY_TEXT;
 			return key;
 
 		case TYPTYPE_COMPOSITE:
-			check_equality(key->type, RECORD_EQ_OP);
+			hasher_check_equality(key->type, RECORD_EQ_OP);
 			key->kind = KEY_RECORD;
 			key->family = CUCKOO_FAMILY_RECORD;
 			return key;
 
 		case TYPTYPE_RANGE:
-			check_equality(key->type, RANGE_EQ_OP);
+			hasher_check_equality(key->type, RANGE_EQ_OP);
 			key->typcache = lookup_type_cache(key->type, TYPECACHE_RANGE_INFO);
 			if (key->typcache->rngelemtype == NULL)
 				elog(ERROR, "type %u is not a range type", key->type);
@@ -283,12 +283,12 @@ cuckoo_hasher_for_type(Oid type, Oid collation, MemoryContext mcxt)
 			key->element =
 				cuckoo_hasher_for_type(key->typcache->rngelemtype->type_id,
 									   key->typcache->rng_collation, mcxt);
-			check_range_equality(key->type,
-								 key->typcache->rngelemtype->type_id);
+			hasher_check_range_equality(key->type,
+										key->typcache->rngelemtype->type_id);
 			return key;
 
 		case TYPTYPE_MULTIRANGE:
-			check_equality(key->type, MULTIRANGE_EQ_OP);
+			hasher_check_equality(key->type, MULTIRANGE_EQ_OP);
 			key->typcache = lookup_type_cache(key->type,
 											  TYPECACHE_MULTIRANGE_INFO);
 			if (key->typcache->rngtype == NULL)
@@ -301,7 +301,7 @@ cuckoo_hasher_for_type(Oid type, Oid collation, MemoryContext mcxt)
 			return key;
 
 		default:
-			refuse_type(type, NULL);
+			hasher_refuse_type(type, NULL);
 	}
 
 	return NULL;				/* not reached */

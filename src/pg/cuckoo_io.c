@@ -5,7 +5,7 @@
  *
  * From outside, an image comes with its 64-bit checksum behind it: as bytes
  * in binary form and as bytea, and as base64 after "cf1:" in text form.  All
- * of these pass unpack_image(), and nothing that does not is let in.
+ * of these pass io_unpack_image(), and nothing that does not is let in.
  *
  *-------------------------------------------------------------------------
  */
@@ -49,11 +49,11 @@ PG_FUNCTION_INFO_V1(cuckoofilter_hash);
 PG_FUNCTION_INFO_V1(cuckoofilter_hash_extended);
 
 /*
- * pack_image
+ * io_pack_image
  *		The image of a filter and its checksum, as a bytea.
  */
 static bytea *
-pack_image(Datum datum)
+io_pack_image(Datum datum)
 {
 	struct varlena *const flat = cuckoo_expanded_flat(datum);
 	const size_t image_bytes = VARSIZE_ANY_EXHDR(flat);
@@ -71,7 +71,7 @@ pack_image(Datum datum)
 }
 
 /*
- * unpack_image
+ * io_unpack_image
  *		Bytes that may be anything to a filter that is sound.
  *
  * bytes are those of an image and its checksum; datum has them behind its
@@ -79,8 +79,8 @@ pack_image(Datum datum)
  * are soft if escontext asks for that, which returns NULL.
  */
 static struct varlena *
-unpack_image(struct varlena *datum, size_t bytes, int sqlerrcode,
-			 const char *message, struct Node *escontext)
+io_unpack_image(struct varlena *datum, size_t bytes, int sqlerrcode,
+				const char *message, struct Node *escontext)
 {
 	uint8	   *const image = (uint8 *) VARDATA(datum);
 	const size_t image_bytes = bytes - CHECKSUM_BYTES;
@@ -116,13 +116,13 @@ unpack_image(struct varlena *datum, size_t bytes, int sqlerrcode,
 }
 
 /*
- * decode_base64
+ * io_decode_base64
  *		Decode so many characters of base64 into bytes, which has room for them.
  *
  * Returns the number of bytes, or -1 if it is not valid.
  */
 static int
-decode_base64(const char *base64, size_t length, char *bytes)
+io_decode_base64(const char *base64, size_t length, char *bytes)
 {
 	const size_t piece_length = BASE64_PIECE / 3 * 4;
 	int			nbytes = 0;
@@ -149,11 +149,11 @@ decode_base64(const char *base64, size_t length, char *bytes)
 }
 
 /*
- * encode_base64
+ * io_encode_base64
  *		Encode bytes as base64, with a zero byte at the end.
  */
 static void
-encode_base64(const char *bytes, size_t nbytes, char *base64)
+io_encode_base64(const char *bytes, size_t nbytes, char *base64)
 {
 	while (nbytes > 0)
 	{
@@ -203,7 +203,7 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 				 errmsg("cuckoo filter would be larger than 512 MiB")));
 
 	datum = palloc(VARHDRSZ + (base64_length + 3) / 4 * 3);
-	bytes = decode_base64(base64, base64_length, VARDATA(datum));
+	bytes = io_decode_base64(base64, base64_length, VARDATA(datum));
 	if (bytes < 0)
 		ereturn(escontext, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
@@ -211,9 +211,9 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 				 errdetail("What follows \"%s\" is not valid base64.",
 						   TEXT_PREFIX)));
 
-	datum = unpack_image(datum, (size_t) bytes,
-						 ERRCODE_INVALID_TEXT_REPRESENTATION, message,
-						 escontext);
+	datum = io_unpack_image(datum, (size_t) bytes,
+							ERRCODE_INVALID_TEXT_REPRESENTATION, message,
+							escontext);
 	if (datum == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_POINTER(datum);
@@ -226,13 +226,13 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 Datum
 cuckoofilter_out(PG_FUNCTION_ARGS)
 {
-	bytea	   *const packed = pack_image(PG_GETARG_DATUM(0));
+	bytea	   *const packed = io_pack_image(PG_GETARG_DATUM(0));
 	const size_t bytes = VARSIZE(packed) - VARHDRSZ;
 	char	   *const text_form =
 		palloc(TEXT_PREFIX_LENGTH + (bytes + 2) / 3 * 4 + 1);
 
 	memcpy(text_form, TEXT_PREFIX, TEXT_PREFIX_LENGTH);
-	encode_base64(VARDATA(packed), bytes, text_form + TEXT_PREFIX_LENGTH);
+	io_encode_base64(VARDATA(packed), bytes, text_form + TEXT_PREFIX_LENGTH);
 	pfree(packed);
 	PG_RETURN_CSTRING(text_form);
 }
@@ -249,10 +249,10 @@ cuckoofilter_recv(PG_FUNCTION_ARGS)
 	struct varlena *const datum = palloc(VARHDRSZ + bytes);
 
 	pq_copymsgbytes(message, VARDATA(datum), bytes);
-	PG_RETURN_POINTER(unpack_image(datum, (size_t) bytes,
-								   ERRCODE_INVALID_BINARY_REPRESENTATION,
-								   "invalid binary form of type cuckoofilter",
-								   NULL));
+	PG_RETURN_POINTER(io_unpack_image(datum, (size_t) bytes,
+									  ERRCODE_INVALID_BINARY_REPRESENTATION,
+									  "invalid binary form of type cuckoofilter",
+									  NULL));
 }
 
 /*
@@ -262,7 +262,7 @@ cuckoofilter_recv(PG_FUNCTION_ARGS)
 Datum
 cuckoofilter_send(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BYTEA_P(pack_image(PG_GETARG_DATUM(0)));
+	PG_RETURN_BYTEA_P(io_pack_image(PG_GETARG_DATUM(0)));
 }
 
 /*
@@ -272,7 +272,7 @@ cuckoofilter_send(PG_FUNCTION_ARGS)
 Datum
 cuckoofilter_to_bytea(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BYTEA_P(pack_image(PG_GETARG_DATUM(0)));
+	PG_RETURN_BYTEA_P(io_pack_image(PG_GETARG_DATUM(0)));
 }
 
 /*
@@ -284,19 +284,19 @@ cuckoofilter_from_bytea(PG_FUNCTION_ARGS)
 {
 	bytea	   *const copy = PG_GETARG_BYTEA_P_COPY(0);
 
-	PG_RETURN_POINTER(unpack_image(copy, VARSIZE(copy) - VARHDRSZ,
-								   ERRCODE_INVALID_BINARY_REPRESENTATION,
-								   "invalid cuckoofilter in a bytea", NULL));
+	PG_RETURN_POINTER(io_unpack_image(copy, VARSIZE(copy) - VARHDRSZ,
+									  ERRCODE_INVALID_BINARY_REPRESENTATION,
+									  "invalid cuckoofilter in a bytea", NULL));
 }
 
 /*
- * compare
+ * io_compare
  *		Filters in the order of their bytes; a prefix comes first.
  *
  * An order like any other: it is what DISTINCT, GROUP BY and indexes need.
  */
 static int
-compare(FunctionCallInfo fcinfo)
+io_compare(FunctionCallInfo fcinfo)
 {
 	struct varlena *const a = cuckoo_expanded_flat(PG_GETARG_DATUM(0));
 	struct varlena *const b = cuckoo_expanded_flat(PG_GETARG_DATUM(1));
@@ -315,51 +315,51 @@ compare(FunctionCallInfo fcinfo)
 Datum
 cf_cmp(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(compare(fcinfo));
+	PG_RETURN_INT32(io_compare(fcinfo));
 }
 
 /* The sizes are known without reading what is stored out of line. */
 static bool
-are_equal(FunctionCallInfo fcinfo)
+io_are_equal(FunctionCallInfo fcinfo)
 {
 	return toast_raw_datum_size(PG_GETARG_DATUM(0)) ==
-		toast_raw_datum_size(PG_GETARG_DATUM(1)) && compare(fcinfo) == 0;
+		toast_raw_datum_size(PG_GETARG_DATUM(1)) && io_compare(fcinfo) == 0;
 }
 
 Datum
 cf_eq(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(are_equal(fcinfo));
+	PG_RETURN_BOOL(io_are_equal(fcinfo));
 }
 
 Datum
 cf_ne(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(!are_equal(fcinfo));
+	PG_RETURN_BOOL(!io_are_equal(fcinfo));
 }
 
 Datum
 cf_lt(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(compare(fcinfo) < 0);
+	PG_RETURN_BOOL(io_compare(fcinfo) < 0);
 }
 
 Datum
 cf_le(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(compare(fcinfo) <= 0);
+	PG_RETURN_BOOL(io_compare(fcinfo) <= 0);
 }
 
 Datum
 cf_gt(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(compare(fcinfo) > 0);
+	PG_RETURN_BOOL(io_compare(fcinfo) > 0);
 }
 
 Datum
 cf_ge(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(compare(fcinfo) >= 0);
+	PG_RETURN_BOOL(io_compare(fcinfo) >= 0);
 }
 
 /*

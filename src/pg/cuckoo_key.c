@@ -87,7 +87,7 @@
 /* the bit pattern every NaN is given */
 #define KEY_FLOAT_NAN			UINT64_C(0x7FF8000000000000)
 
-/* the longest key that small_key() makes: inet with an IPv6 address */
+/* the longest key that key_small_key() makes: inet with an IPv6 address */
 #define SMALL_KEY_BYTES			18
 
 /*
@@ -132,8 +132,9 @@ typedef struct KeyString
 /* Changes of enum labels that this backend has heard of, or 0 for none yet. */
 static uint64 label_generation = 0;
 
-static void append_key(CuckooHasher *key, Datum value, StringInfo buf);
-static void append_json_container(JsonbContainer *container, StringInfo buf);
+static void key_append_key(CuckooHasher *key, Datum value, StringInfo buf);
+static void key_append_json_container(JsonbContainer *container,
+									  StringInfo buf);
 
 /*-------------------------------------------------------------------------
  * Keys of a small fixed size
@@ -141,11 +142,11 @@ static void append_json_container(JsonbContainer *container, StringInfo buf);
  */
 
 /*
- * float_key
+ * key_float_key
  *		The bits of a float8: one zero, one NaN.
  */
 static inline uint64
-float_key(float8 number)
+key_float_key(float8 number)
 {
 	uint64		bits;
 
@@ -158,7 +159,7 @@ float_key(float8 number)
 }
 
 /*
- * interval_key
+ * key_interval_key
  *		The length of an interval in microseconds, in 16 bytes.
  *
  * A month counts as 30 days and a day as 24 hours, as in interval_cmp_value()
@@ -166,7 +167,7 @@ float_key(float8 number)
  * and so extreme lengths that no finite one reaches.
  */
 static void
-interval_key(const Interval *interval, uint8 *out)
+key_interval_key(const Interval *interval, uint8 *out)
 {
 	/* a day in microseconds is 10546875 * 2^13, and this below 2^62 */
 	const int64 units = ((int64) interval->month * DAYS_PER_MONTH +
@@ -191,11 +192,11 @@ interval_key(const Interval *interval, uint8 *out)
 }
 
 /*
- * inet_key
+ * key_inet_key
  *		IP version, length of the network mask, address.
  */
 static int
-inet_key(Datum value, uint8 *out)
+key_inet_key(Datum value, uint8 *out)
 {
 	inet	   *const address = DatumGetInetPP(value);
 	const int	nbytes = ip_addrsize(address);
@@ -210,13 +211,13 @@ inet_key(Datum value, uint8 *out)
 }
 
 /*
- * small_key
+ * key_small_key
  *		Write the key bytes of a value of a small kind.
  *
  * out has room for SMALL_KEY_BYTES.  Returns the number of bytes.
  */
 static inline int
-small_key(KeyKind kind, Datum value, uint8 *out)
+key_small_key(KeyKind kind, Datum value, uint8 *out)
 {
 	switch (kind)
 	{
@@ -233,11 +234,12 @@ small_key(KeyKind kind, Datum value, uint8 *out)
 			return 8;
 
 		case KEY_FLOAT4:
-			cuckoo_store_le64(out, float_key((float8) DatumGetFloat4(value)));
+			cuckoo_store_le64(out,
+							  key_float_key((float8) DatumGetFloat4(value)));
 			return 8;
 
 		case KEY_FLOAT8:
-			cuckoo_store_le64(out, float_key(DatumGetFloat8(value)));
+			cuckoo_store_le64(out, key_float_key(DatumGetFloat8(value)));
 			return 8;
 
 		case KEY_BOOL:
@@ -258,11 +260,11 @@ small_key(KeyKind kind, Datum value, uint8 *out)
 			}
 
 		case KEY_INTERVAL:
-			interval_key(DatumGetIntervalP(value), out);
+			key_interval_key(DatumGetIntervalP(value), out);
 			return 16;
 
 		case KEY_INET:
-			return inet_key(value, out);
+			return key_inet_key(value, out);
 
 		default:
 			break;
@@ -278,14 +280,14 @@ small_key(KeyKind kind, Datum value, uint8 *out)
  */
 
 /*
- * convert_string
+ * key_convert_string
  *		Have a string in UTF-8.
  *
  * Every server encoding contains ASCII, so only a string with a high bit has
  * to be converted.  Of SQL_ASCII nothing is known: the bytes stay.
  */
 static void
-convert_string(KeyString *string)
+key_convert_string(KeyString *string)
 {
 	char	   *converted;
 
@@ -311,11 +313,11 @@ convert_string(KeyString *string)
 }
 
 /*
- * varlena_string
+ * key_varlena_string
  *		The bytes of a varlena, detoasted if needed.
  */
 static inline void
-varlena_string(Datum value, KeyString *string)
+key_varlena_string(Datum value, KeyString *string)
 {
 	bytea	   *const bytes = DatumGetByteaPP(value);
 
@@ -326,7 +328,7 @@ varlena_string(Datum value, KeyString *string)
 }
 
 /*
- * char_string
+ * key_char_string
  *		The text of a "char", as its output function makes it since 16.
  *
  * Zero is the empty text.  A byte with the high bit set is three octal digits
@@ -334,7 +336,7 @@ varlena_string(Datum value, KeyString *string)
  * which is no text in UTF-8 and another one in each other encoding.
  */
 static void
-char_string(uint8 byte, KeyString *string)
+key_char_string(uint8 byte, KeyString *string)
 {
 	string->bytes = string->small;
 	if (IS_HIGHBIT_SET(byte))
@@ -353,30 +355,30 @@ char_string(uint8 byte, KeyString *string)
 }
 
 /*
- * forget_labels
+ * key_forget_labels
  *		Syscache callback: an enum has changed.
  */
 static void
-forget_labels(Datum arg, cuckoo_syscache_id cacheid, uint32 hashvalue)
+key_forget_labels(Datum arg, cuckoo_syscache_id cacheid, uint32 hashvalue)
 {
 	label_generation++;
 }
 
 /*
- * start_labels
+ * key_start_labels
  *		Begin to remember labels at a call site, or begin anew.
  *
  * A call site can outlive many statements: one of a trigger the transaction,
  * one of PL/pgSQL the command that renames a label.
  */
 static void
-start_labels(CuckooHasher *key)
+key_start_labels(CuckooHasher *key)
 {
 	HASHCTL		control;
 
 	if (label_generation == 0)
 	{
-		CacheRegisterSyscacheCallback(ENUMOID, forget_labels, (Datum) 0);
+		CacheRegisterSyscacheCallback(ENUMOID, key_forget_labels, (Datum) 0);
 		label_generation = 1;
 	}
 
@@ -399,18 +401,18 @@ start_labels(CuckooHasher *key)
 }
 
 /*
- * enum_label
+ * key_enum_label
  *		The label of an enum value, from the cache of this call site.
  */
 static const EnumLabel *
-enum_label(CuckooHasher *key, Oid value)
+key_enum_label(CuckooHasher *key, Oid value)
 {
 	EnumLabel  *label;
 	HeapTuple	tuple;
 	KeyString	string;
 
 	if (key->labels == NULL || key->label_generation != label_generation)
-		start_labels(key);
+		key_start_labels(key);
 	else if (key->last_label != NULL && key->last_label->value == value)
 		return key->last_label;
 
@@ -427,7 +429,7 @@ enum_label(CuckooHasher *key, Oid value)
 		string.bytes =
 			NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
 		string.nbytes = strlen(string.bytes);
-		convert_string(&string);
+		key_convert_string(&string);
 		bytes = MemoryContextAlloc(key->label_mcxt, string.nbytes + 1);
 		memcpy(bytes, string.bytes, string.nbytes);
 		if (string.converted != NULL)
@@ -444,13 +446,13 @@ enum_label(CuckooHasher *key, Oid value)
 }
 
 /*
- * string_key
+ * key_string_key
  *		Find the key bytes of a value of a string kind.
  *
- * They stay valid as long as the value and until string_key_free().
+ * They stay valid as long as the value and until key_string_key_free().
  */
 static inline void
-string_key(CuckooHasher *key, Datum value, KeyString *string)
+key_string_key(CuckooHasher *key, Datum value, KeyString *string)
 {
 	string->detoasted = NULL;
 	string->converted = NULL;
@@ -463,15 +465,15 @@ string_key(CuckooHasher *key, Datum value, KeyString *string)
 			return;
 
 		case KEY_VARLENA:
-			varlena_string(value, string);
+			key_varlena_string(value, string);
 			return;
 
 		case KEY_TEXT:
-			varlena_string(value, string);
+			key_varlena_string(value, string);
 			break;
 
 		case KEY_BPCHAR:
-			varlena_string(value, string);
+			key_varlena_string(value, string);
 			while (string->nbytes > 0 &&
 				   string->bytes[string->nbytes - 1] == ' ')
 				string->nbytes--;
@@ -488,13 +490,13 @@ string_key(CuckooHasher *key, Datum value, KeyString *string)
 			break;
 
 		case KEY_CHAR:
-			char_string((uint8) DatumGetChar(value), string);
+			key_char_string((uint8) DatumGetChar(value), string);
 			return;
 
 		case KEY_ENUM:
 			{
-				const EnumLabel *label = enum_label(key,
-													DatumGetObjectId(value));
+				const EnumLabel *label = key_enum_label(key,
+														DatumGetObjectId(value));
 
 				string->bytes = label->bytes;
 				string->nbytes = label->nbytes;
@@ -505,11 +507,11 @@ string_key(CuckooHasher *key, Datum value, KeyString *string)
 			elog(ERROR, "unexpected kind of filter key: %d", (int) key->kind);
 	}
 
-	convert_string(string);
+	key_convert_string(string);
 }
 
 static inline void
-string_key_free(const KeyString *string)
+key_string_key_free(const KeyString *string)
 {
 	if (string->converted != NULL)
 		pfree(string->converted);
@@ -527,7 +529,7 @@ string_key_free(const KeyString *string)
  *		The low 32 bits of a number, little-endian.
  */
 static inline void
-store_int32(char *out, int64 number)
+key_store_int32(char *out, int64 number)
 {
 	uint8		bytes[8];
 
@@ -536,16 +538,16 @@ store_int32(char *out, int64 number)
 }
 
 static inline void
-append_int32(StringInfo buf, int64 number)
+key_append_int32(StringInfo buf, int64 number)
 {
 	char		bytes[4];
 
-	store_int32(bytes, number);
+	key_store_int32(bytes, number);
 	appendBinaryStringInfo(buf, bytes, sizeof(bytes));
 }
 
 static inline void
-append_byte(StringInfo buf, int byte)
+key_append_byte(StringInfo buf, int byte)
 {
 	appendStringInfoChar(buf, (char) byte);
 }
@@ -555,42 +557,42 @@ append_byte(StringInfo buf, int byte)
  *		Put four bytes of length before what is appended between the two.
  */
 static inline int
-begin_length(StringInfo buf)
+key_begin_length(StringInfo buf)
 {
-	append_int32(buf, 0);
+	key_append_int32(buf, 0);
 	return buf->len;
 }
 
 static inline void
-end_length(StringInfo buf, int start)
+key_end_length(StringInfo buf, int start)
 {
-	store_int32(buf->data + start - 4, buf->len - start);
+	key_store_int32(buf->data + start - 4, buf->len - start);
 }
 
 /*
- * append_element
+ * key_append_element
  *		One part of a composite key: its family, length and key bytes, or the
  *		mark of a NULL.
  */
 static void
-append_element(CuckooHasher *key, Datum value, bool is_null, StringInfo buf)
+key_append_element(CuckooHasher *key, Datum value, bool is_null, StringInfo buf)
 {
 	int			start;
 
 	if (is_null)
 	{
-		append_byte(buf, CUCKOO_FAMILY_NONE);
+		key_append_byte(buf, CUCKOO_FAMILY_NONE);
 		return;
 	}
 
-	append_byte(buf, key->family);
-	start = begin_length(buf);
-	append_key(key, value, buf);
-	end_length(buf, start);
+	key_append_byte(buf, key->family);
+	start = key_begin_length(buf);
+	key_append_key(key, value, buf);
+	key_end_length(buf, start);
 }
 
 /*
- * numeric_int64
+ * key_numeric_int64
  *		The value of a numeric that is an integer in the range of int64.
  *
  * digits are ndigits base-10000 digits of two bytes, highest first, without
@@ -598,8 +600,9 @@ append_element(CuckooHasher *key, Datum value, bool is_null, StringInfo buf)
  * number has a fraction or is out of range.
  */
 static bool
-numeric_int64(const uint8 *digits, int ndigits, int weight, bool is_negative,
-			  int64 *result)
+key_numeric_int64(const uint8 *digits, int ndigits, int weight,
+				  bool is_negative,
+				  int64 *result)
 {
 	const uint64 limit = (uint64) PG_INT64_MAX + (is_negative ? 1 : 0);
 	uint64		number = 0;
@@ -627,7 +630,7 @@ numeric_int64(const uint8 *digits, int ndigits, int weight, bool is_negative,
 }
 
 /*
- * append_numeric
+ * key_append_numeric
  *		The key of a numeric: that of the int64, else its canonical decimal.
  *
  * numeric_send() is the one stable view of a numeric from outside of
@@ -635,7 +638,7 @@ numeric_int64(const uint8 *digits, int ndigits, int weight, bool is_negative,
  * big-endian.  dscale, the number of digits shown, means nothing to "=".
  */
 static void
-append_numeric(Datum value, StringInfo buf)
+key_append_numeric(Datum value, StringInfo buf)
 {
 	bytea	   *const sent =
 		DatumGetByteaPP(DirectFunctionCall1(numeric_send, value));
@@ -658,13 +661,13 @@ append_numeric(Datum value, StringInfo buf)
 		ndigits--;
 
 	if (sign == NUMERIC_SEND_NAN)
-		append_byte(buf, KEY_NUMERIC_NAN);
+		key_append_byte(buf, KEY_NUMERIC_NAN);
 	else if (sign == NUMERIC_SEND_PINF)
-		append_byte(buf, KEY_NUMERIC_PINF);
+		key_append_byte(buf, KEY_NUMERIC_PINF);
 	else if (sign == NUMERIC_SEND_NINF)
-		append_byte(buf, KEY_NUMERIC_NINF);
-	else if (numeric_int64(digits, ndigits, weight,
-						   sign == NUMERIC_SEND_NEG, &number))
+		key_append_byte(buf, KEY_NUMERIC_NINF);
+	else if (key_numeric_int64(digits, ndigits, weight,
+							   sign == NUMERIC_SEND_NEG, &number))
 	{
 		uint8		key[8];
 
@@ -673,13 +676,13 @@ append_numeric(Datum value, StringInfo buf)
 	}
 	else
 	{
-		append_byte(buf, sign == NUMERIC_SEND_NEG ?
-					KEY_NUMERIC_NEGATIVE : KEY_NUMERIC_POSITIVE);
-		append_int32(buf, weight);
+		key_append_byte(buf, sign == NUMERIC_SEND_NEG ?
+						KEY_NUMERIC_NEGATIVE : KEY_NUMERIC_POSITIVE);
+		key_append_int32(buf, weight);
 		for (int i = 0; i < ndigits; i++)
 		{
-			append_byte(buf, digits[2 * i + 1]);
-			append_byte(buf, digits[2 * i]);
+			key_append_byte(buf, digits[2 * i + 1]);
+			key_append_byte(buf, digits[2 * i]);
 		}
 	}
 
@@ -687,16 +690,16 @@ append_numeric(Datum value, StringInfo buf)
 }
 
 /*
- * append_bit
+ * key_append_bit
  *		The number of bits, then the bits, first one highest, the last byte
  *		filled up with zeros.
  */
 static void
-append_bit(Datum value, StringInfo buf)
+key_append_bit(Datum value, StringInfo buf)
 {
 	VarBit	   *const bits = DatumGetVarBitP(value);
 
-	append_int32(buf, VARBITLEN(bits));
+	key_append_int32(buf, VARBITLEN(bits));
 	appendBinaryStringInfo(buf, (const char *) VARBITS(bits),
 						   VARBITBYTES(bits));
 
@@ -712,7 +715,7 @@ typedef struct JsonPair
 } JsonPair;
 
 static int
-compare_json_pairs(const void *a, const void *b, void *unused)
+key_compare_json_pairs(const void *a, const void *b, void *unused)
 {
 	const KeyString *const left = &((const JsonPair *) a)->key;
 	const KeyString *const right = &((const JsonPair *) b)->key;
@@ -725,23 +728,23 @@ compare_json_pairs(const void *a, const void *b, void *unused)
 }
 
 static void
-append_string(const KeyString *string, StringInfo buf)
+key_append_string(const KeyString *string, StringInfo buf)
 {
-	append_int32(buf, (int64) string->nbytes);
+	key_append_int32(buf, (int64) string->nbytes);
 	appendBinaryStringInfo(buf, string->bytes, (int) string->nbytes);
 }
 
 static void
-json_string(const JsonbValue *value, KeyString *string)
+key_json_string(const JsonbValue *value, KeyString *string)
 {
 	string->bytes = value->val.string.val;
 	string->nbytes = value->val.string.len;
 	string->detoasted = NULL;
-	convert_string(string);
+	key_convert_string(string);
 }
 
 static void
-append_json_value(const JsonbValue *value, StringInfo buf)
+key_append_json_value(const JsonbValue *value, StringInfo buf)
 {
 	KeyString	string;
 	int			start;
@@ -751,30 +754,30 @@ append_json_value(const JsonbValue *value, StringInfo buf)
 	switch (value->type)
 	{
 		case jbvNull:
-			append_byte(buf, KEY_JSONB_NULL);
+			key_append_byte(buf, KEY_JSONB_NULL);
 			break;
 
 		case jbvBool:
-			append_byte(buf, value->val.boolean ?
-						KEY_JSONB_TRUE : KEY_JSONB_FALSE);
+			key_append_byte(buf, value->val.boolean ?
+							KEY_JSONB_TRUE : KEY_JSONB_FALSE);
 			break;
 
 		case jbvNumeric:
-			append_byte(buf, KEY_JSONB_NUMBER);
-			start = begin_length(buf);
-			append_numeric(NumericGetDatum(value->val.numeric), buf);
-			end_length(buf, start);
+			key_append_byte(buf, KEY_JSONB_NUMBER);
+			start = key_begin_length(buf);
+			key_append_numeric(NumericGetDatum(value->val.numeric), buf);
+			key_end_length(buf, start);
 			break;
 
 		case jbvString:
-			json_string(value, &string);
-			append_byte(buf, KEY_JSONB_STRING);
-			append_string(&string, buf);
-			string_key_free(&string);
+			key_json_string(value, &string);
+			key_append_byte(buf, KEY_JSONB_STRING);
+			key_append_string(&string, buf);
+			key_string_key_free(&string);
 			break;
 
 		case jbvBinary:
-			append_json_container(value->val.binary.data, buf);
+			key_append_json_container(value->val.binary.data, buf);
 			break;
 
 		default:
@@ -784,7 +787,7 @@ append_json_value(const JsonbValue *value, StringInfo buf)
 }
 
 /*
- * append_json_container
+ * key_append_json_container
  *		An array, object or lone scalar of a jsonb.
  *
  * jsonb keeps the keys of an object in an order of its own, which depends on
@@ -792,7 +795,7 @@ append_json_value(const JsonbValue *value, StringInfo buf)
  * UTF-8 bytes.
  */
 static void
-append_json_container(JsonbContainer *container, StringInfo buf)
+key_append_json_container(JsonbContainer *container, StringInfo buf)
 {
 	JsonbIterator *iterator;
 	JsonbIteratorToken token;
@@ -810,19 +813,19 @@ append_json_container(JsonbContainer *container, StringInfo buf)
 		token = JsonbIteratorNext(&iterator, &value, true);
 		if (token != WJB_ELEM)
 			elog(ERROR, "unexpected jsonb token: %d", (int) token);
-		append_json_value(&value, buf);
+		key_append_json_value(&value, buf);
 		pfree(iterator);
 	}
 	else if (token == WJB_BEGIN_ARRAY)
 	{
-		append_byte(buf, KEY_JSONB_ARRAY);
-		start = begin_length(buf);
+		key_append_byte(buf, KEY_JSONB_ARRAY);
+		start = key_begin_length(buf);
 		while (JsonbIteratorNext(&iterator, &value, true) == WJB_ELEM)
 		{
-			append_json_value(&value, buf);
+			key_append_json_value(&value, buf);
 			nelements++;
 		}
-		store_int32(buf->data + start - 4, nelements);
+		key_store_int32(buf->data + start - 4, nelements);
 	}
 	else if (token == WJB_BEGIN_OBJECT)
 	{
@@ -836,7 +839,7 @@ append_json_container(JsonbContainer *container, StringInfo buf)
 			token = JsonbIteratorNext(&iterator, &value, true);
 			if (token != WJB_KEY)
 				elog(ERROR, "unexpected jsonb token: %d", (int) token);
-			json_string(&value, &pairs[nelements].key);
+			key_json_string(&value, &pairs[nelements].key);
 			token = JsonbIteratorNext(&iterator, &pairs[nelements].value,
 									  true);
 			if (token != WJB_VALUE)
@@ -845,15 +848,15 @@ append_json_container(JsonbContainer *container, StringInfo buf)
 		}
 		pfree(iterator);
 		qsort_interruptible(pairs, npairs, sizeof(JsonPair),
-							compare_json_pairs, NULL);
+							key_compare_json_pairs, NULL);
 
-		append_byte(buf, KEY_JSONB_OBJECT);
-		append_int32(buf, npairs);
+		key_append_byte(buf, KEY_JSONB_OBJECT);
+		key_append_int32(buf, npairs);
 		for (int i = 0; i < npairs; i++)
 		{
-			append_string(&pairs[i].key, buf);
-			append_json_value(&pairs[i].value, buf);
-			string_key_free(&pairs[i].key);
+			key_append_string(&pairs[i].key, buf);
+			key_append_json_value(&pairs[i].value, buf);
+			key_string_key_free(&pairs[i].key);
 		}
 		pfree(pairs);
 	}
@@ -862,12 +865,12 @@ append_json_container(JsonbContainer *container, StringInfo buf)
 }
 
 /*
- * append_array
+ * key_append_array
  *		Number of dimensions, length and lower bound of each, then the
  *		elements.
  */
 static void
-append_array(CuckooHasher *key, Datum value, StringInfo buf)
+key_append_array(CuckooHasher *key, Datum value, StringInfo buf)
 {
 	ArrayType  *const array = DatumGetArrayTypeP(value);
 	const int	ndims = ARR_NDIM(array);
@@ -877,11 +880,11 @@ append_array(CuckooHasher *key, Datum value, StringInfo buf)
 	Datum		item;
 	bool		is_null;
 
-	append_int32(buf, ndims);
+	key_append_int32(buf, ndims);
 	for (int i = 0; i < ndims; i++)
 	{
-		append_int32(buf, ARR_DIMS(array)[i]);
-		append_int32(buf, ARR_LBOUND(array)[i]);
+		key_append_int32(buf, ARR_DIMS(array)[i]);
+		key_append_int32(buf, ARR_LBOUND(array)[i]);
 	}
 
 	if (ndims > 0)
@@ -896,7 +899,7 @@ append_array(CuckooHasher *key, Datum value, StringInfo buf)
 		while (array_iterate(iterator, &item, &is_null))
 		{
 			CHECK_FOR_INTERRUPTS();
-			append_element(element, item, is_null, buf);
+			key_append_element(element, item, is_null, buf);
 		}
 		array_free_iterator(iterator);
 	}
@@ -906,11 +909,11 @@ append_array(CuckooHasher *key, Datum value, StringInfo buf)
 }
 
 /*
- * layout_matches
+ * key_layout_matches
  *		Is this the row type the layout was made for, and unchanged since?
  */
 static bool
-layout_matches(const RecordLayout *layout, TupleDesc tupdesc)
+key_layout_matches(const RecordLayout *layout, TupleDesc tupdesc)
 {
 	if (layout->typid != tupdesc->tdtypeid ||
 		layout->typmod != tupdesc->tdtypmod ||
@@ -931,20 +934,20 @@ layout_matches(const RecordLayout *layout, TupleDesc tupdesc)
 }
 
 /*
- * record_layout
+ * key_record_layout
  *		The keys of the fields of a row type.
  *
  * All fields are resolved, also one that is NULL in this record: whether a
  * type is accepted does not depend on the data.
  */
 static RecordLayout *
-record_layout(CuckooHasher *key, TupleDesc tupdesc)
+key_record_layout(CuckooHasher *key, TupleDesc tupdesc)
 {
 	RecordLayout *layout = key->layout;
 	MemoryContext mcxt;
 	const int	natts = tupdesc->natts;
 
-	if (layout != NULL && layout_matches(layout, tupdesc))
+	if (layout != NULL && key_layout_matches(layout, tupdesc))
 		return layout;
 
 	/* a type that is refused takes what there is of it along, in scratch */
@@ -985,14 +988,14 @@ record_layout(CuckooHasher *key, TupleDesc tupdesc)
 }
 
 /*
- * append_record
+ * key_append_record
  *		Number of fields, then the fields, dropped columns left out.
  *
  * A record says itself of which row type it is; an anonymous one can be of
  * another in every row.
  */
 static void
-append_record(CuckooHasher *key, Datum value, StringInfo buf)
+key_append_record(CuckooHasher *key, Datum value, StringInfo buf)
 {
 	HeapTupleHeader const header = DatumGetHeapTupleHeader(value);
 	TupleDesc	tupdesc;
@@ -1001,7 +1004,7 @@ append_record(CuckooHasher *key, Datum value, StringInfo buf)
 
 	tupdesc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),
 									 HeapTupleHeaderGetTypMod(header));
-	layout = record_layout(key, tupdesc);
+	layout = key_record_layout(key, tupdesc);
 
 	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
 	ItemPointerSetInvalid(&tuple.t_self);
@@ -1009,12 +1012,12 @@ append_record(CuckooHasher *key, Datum value, StringInfo buf)
 	tuple.t_data = header;
 	heap_deform_tuple(&tuple, tupdesc, layout->values, layout->nulls);
 
-	append_int32(buf, layout->nfields);
+	key_append_int32(buf, layout->nfields);
 	for (int i = 0; i < layout->natts; i++)
 	{
 		if (layout->fields[i] != NULL)
-			append_element(layout->fields[i], layout->values[i],
-						   layout->nulls[i], buf);
+			key_append_element(layout->fields[i], layout->values[i],
+							   layout->nulls[i], buf);
 	}
 
 	ReleaseTupleDesc(tupdesc);
@@ -1023,13 +1026,13 @@ append_record(CuckooHasher *key, Datum value, StringInfo buf)
 }
 
 /*
- * append_range
+ * key_append_range
  *		A byte of flags, then the bounds that are finite, the lower one first.
  *
  * The ranges of discrete types are in canonical form already.
  */
 static void
-append_range(CuckooHasher *key, Datum value, StringInfo buf)
+key_append_range(CuckooHasher *key, Datum value, StringInfo buf)
 {
 	RangeType  *const range = DatumGetRangeTypeP(value);
 	RangeBound	lower;
@@ -1040,7 +1043,7 @@ append_range(CuckooHasher *key, Datum value, StringInfo buf)
 	range_deserialize(key->typcache, range, &lower, &upper, &is_empty);
 
 	if (is_empty)
-		append_byte(buf, KEY_RANGE_EMPTY);
+		key_append_byte(buf, KEY_RANGE_EMPTY);
 	else
 	{
 		if (lower.infinite)
@@ -1051,12 +1054,12 @@ append_range(CuckooHasher *key, Datum value, StringInfo buf)
 			flags |= KEY_RANGE_UPPER_INF;
 		else if (upper.inclusive)
 			flags |= KEY_RANGE_UPPER_INC;
-		append_byte(buf, flags);
+		key_append_byte(buf, flags);
 
 		if (!lower.infinite)
-			append_element(key->element, lower.val, false, buf);
+			key_append_element(key->element, lower.val, false, buf);
 		if (!upper.infinite)
-			append_element(key->element, upper.val, false, buf);
+			key_append_element(key->element, upper.val, false, buf);
 	}
 
 	if ((Pointer) range != DatumGetPointer(value))
@@ -1064,11 +1067,11 @@ append_range(CuckooHasher *key, Datum value, StringInfo buf)
 }
 
 /*
- * append_multirange
+ * key_append_multirange
  *		Number of ranges, then the ranges, which are in canonical form already.
  */
 static void
-append_multirange(CuckooHasher *key, Datum value, StringInfo buf)
+key_append_multirange(CuckooHasher *key, Datum value, StringInfo buf)
 {
 	MultirangeType *const multirange = DatumGetMultirangeTypeP(value);
 	RangeType **ranges;
@@ -1077,12 +1080,12 @@ append_multirange(CuckooHasher *key, Datum value, StringInfo buf)
 	multirange_deserialize(key->typcache->rngtype, multirange,
 						   &nranges, &ranges);
 
-	append_int32(buf, nranges);
+	key_append_int32(buf, nranges);
 	for (int i = 0; i < nranges; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		append_element(key->element, RangeTypePGetDatum(ranges[i]), false,
-					   buf);
+		key_append_element(key->element, RangeTypePGetDatum(ranges[i]), false,
+						   buf);
 		pfree(ranges[i]);
 	}
 
@@ -1093,18 +1096,18 @@ append_multirange(CuckooHasher *key, Datum value, StringInfo buf)
 }
 
 /*
- * append_key
+ * key_append_key
  *		Append the key bytes of a value of any kind.
  */
 static void
-append_key(CuckooHasher *key, Datum value, StringInfo buf)
+key_append_key(CuckooHasher *key, Datum value, StringInfo buf)
 {
 	check_stack_depth();
 
 	if (key->kind <= KEY_LAST_SMALL)
 	{
 		uint8		bytes[SMALL_KEY_BYTES];
-		const int	nbytes = small_key(key->kind, value, bytes);
+		const int	nbytes = key_small_key(key->kind, value, bytes);
 
 		appendBinaryStringInfo(buf, (const char *) bytes, nbytes);
 		return;
@@ -1114,46 +1117,46 @@ append_key(CuckooHasher *key, Datum value, StringInfo buf)
 	{
 		KeyString	string;
 
-		string_key(key, value, &string);
+		key_string_key(key, value, &string);
 		appendBinaryStringInfo(buf, string.bytes, (int) string.nbytes);
-		string_key_free(&string);
+		key_string_key_free(&string);
 		return;
 	}
 
 	switch (key->kind)
 	{
 		case KEY_NUMERIC:
-			append_numeric(value, buf);
+			key_append_numeric(value, buf);
 			break;
 
 		case KEY_BIT:
-			append_bit(value, buf);
+			key_append_bit(value, buf);
 			break;
 
 		case KEY_JSONB:
 			{
 				Jsonb	   *const jsonb = DatumGetJsonbP(value);
 
-				append_json_container(&jsonb->root, buf);
+				key_append_json_container(&jsonb->root, buf);
 				if ((Pointer) jsonb != DatumGetPointer(value))
 					pfree(jsonb);
 				break;
 			}
 
 		case KEY_ARRAY:
-			append_array(key, value, buf);
+			key_append_array(key, value, buf);
 			break;
 
 		case KEY_RECORD:
-			append_record(key, value, buf);
+			key_append_record(key, value, buf);
 			break;
 
 		case KEY_RANGE:
-			append_range(key, value, buf);
+			key_append_range(key, value, buf);
 			break;
 
 		case KEY_MULTIRANGE:
-			append_multirange(key, value, buf);
+			key_append_multirange(key, value, buf);
 			break;
 
 		default:
@@ -1167,14 +1170,14 @@ append_key(CuckooHasher *key, Datum value, StringInfo buf)
  */
 
 /*
- * buffer_hash
+ * key_buffer_hash
  *		The hash of a key that has to be put together first.
  *
  * All of it happens in the scratch context.  Should it end with an error, the
  * context is emptied by the next call or goes with its parent.
  */
 static uint64
-buffer_hash(CuckooHasher *key, Datum value, uint64 seed)
+key_buffer_hash(CuckooHasher *key, Datum value, uint64 seed)
 {
 	MemoryContext caller;
 	StringInfoData buf;
@@ -1187,7 +1190,7 @@ buffer_hash(CuckooHasher *key, Datum value, uint64 seed)
 	MemoryContextReset(key->scratch);
 	caller = MemoryContextSwitchTo(key->scratch);
 	initStringInfo(&buf);
-	append_key(key, value, &buf);
+	key_append_key(key, value, &buf);
 	hash = cuckoo_hash(buf.data, buf.len, seed);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(key->scratch);
@@ -1205,7 +1208,7 @@ cuckoo_hash_value(CuckooHasher *key, Datum value, uint64 seed)
 	if (key->kind <= KEY_LAST_SMALL)
 	{
 		uint8		bytes[SMALL_KEY_BYTES];
-		const int	nbytes = small_key(key->kind, value, bytes);
+		const int	nbytes = key_small_key(key->kind, value, bytes);
 
 		return cuckoo_hash(bytes, nbytes, seed);
 	}
@@ -1215,11 +1218,11 @@ cuckoo_hash_value(CuckooHasher *key, Datum value, uint64 seed)
 		KeyString	string;
 		uint64		hash;
 
-		string_key(key, value, &string);
+		key_string_key(key, value, &string);
 		hash = cuckoo_hash(string.bytes, string.nbytes, seed);
-		string_key_free(&string);
+		key_string_key_free(&string);
 		return hash;
 	}
 
-	return buffer_hash(key, value, seed);
+	return key_buffer_hash(key, value, seed);
 }

@@ -45,25 +45,25 @@ _PG_init(void)
  * memory context: what the core returns is a datum without further copying.
  */
 static void *
-host_alloc(void *context, size_t bytes)
+module_host_alloc(void *context, size_t bytes)
 {
 	return (char *) palloc(VARHDRSZ + bytes) + VARHDRSZ;
 }
 
 static void
-host_release(void *context, void *memory)
+module_host_release(void *context, void *memory)
 {
 	pfree((char *) memory - VARHDRSZ);
 }
 
 static void
-host_poll(void *context)
+module_host_poll(void *context)
 {
 	CHECK_FOR_INTERRUPTS();
 }
 
 const CuckooHost cuckoo_host = {
-	host_alloc, host_release, host_poll, NULL
+	module_host_alloc, module_host_release, module_host_poll, NULL
 };
 
 /*

@@ -59,27 +59,27 @@ cuckoo_reader_new(MemoryContext mcxt)
 }
 
 /*
- * remembers_header
+ * reader_remembers_header
  *		Is this the header that was decoded last?
  */
 static inline bool
-remembers_header(const CuckooReader *site, const uint8 *image,
-				 size_t image_bytes)
+reader_remembers_header(const CuckooReader *site, const uint8 *image,
+						size_t image_bytes)
 {
 	return site->has_own && site->own.image_bytes == image_bytes &&
 		memcmp(image, site->own_header, CUCKOO_HEADER_BYTES) == 0;
 }
 
 /*
- * open_flat
+ * reader_open_flat
  *		Open a filter all of which is in memory.
  */
 static const CuckooFilter *
-open_flat(CuckooReader *site, const struct varlena *datum)
+reader_open_flat(CuckooReader *site, const struct varlena *datum)
 {
 	uint8	   *const image = (uint8 *) VARDATA_ANY(datum);
 
-	if (!remembers_header(site, image, VARSIZE_ANY_EXHDR(datum)))
+	if (!reader_remembers_header(site, image, VARSIZE_ANY_EXHDR(datum)))
 	{
 		site->has_own = false;
 		cuckoo_datum_open(&site->own, datum);
@@ -91,11 +91,12 @@ open_flat(CuckooReader *site, const struct varlena *datum)
 }
 
 /*
- * read_slice
+ * reader_read_slice
  *		Read some bytes of the image of a filter that is not in memory.
  */
 static void
-read_slice(CuckooReader *site, uint64 offset, size_t nbytes, uint8 *bytes)
+reader_read_slice(CuckooReader *site, uint64 offset, size_t nbytes,
+				  uint8 *bytes)
 {
 	if (site->toast == NULL)
 		site->toast = cuckoo_toast_open(site->toasted);
@@ -103,11 +104,11 @@ read_slice(CuckooReader *site, uint64 offset, size_t nbytes, uint8 *bytes)
 }
 
 /*
- * detoast
+ * reader_detoast
  *		Read all of a filter, in the current memory context.
  */
 static struct varlena *
-detoast(CuckooReader *site)
+reader_detoast(CuckooReader *site)
 {
 	if (site->toast != NULL)
 		cuckoo_toast_close(site->toast);
@@ -116,32 +117,32 @@ detoast(CuckooReader *site)
 }
 
 /*
- * open_whole
+ * reader_open_whole
  *		Read all of a filter for this call.
  */
 static const CuckooFilter *
-open_whole(CuckooReader *site)
+reader_open_whole(CuckooReader *site)
 {
-	site->fetched = detoast(site);
-	return open_flat(site, site->fetched);
+	site->fetched = reader_detoast(site);
+	return reader_open_flat(site, site->fetched);
 }
 
 /*
- * open_beginning
+ * reader_open_beginning
  *		Open a filter of which only the header is read.
  */
 static const CuckooFilter *
-open_beginning(CuckooReader *site)
+reader_open_beginning(CuckooReader *site)
 {
 	const size_t image_bytes =
 		toast_raw_datum_size(PointerGetDatum(site->toasted)) - VARHDRSZ;
 	uint8		header[CUCKOO_HEADER_BYTES];
 
 	if (image_bytes < CUCKOO_HEADER_BYTES)
-		return open_whole(site);
+		return reader_open_whole(site);
 
-	read_slice(site, 0, CUCKOO_HEADER_BYTES, header);
-	if (!remembers_header(site, header, image_bytes))
+	reader_read_slice(site, 0, CUCKOO_HEADER_BYTES, header);
+	if (!reader_remembers_header(site, header, image_bytes))
 	{
 		CuckooStatus status;
 		uint64		expected_bytes;
@@ -163,13 +164,13 @@ open_beginning(CuckooReader *site)
 }
 
 /*
- * open_to_keep
+ * reader_open_to_keep
  *		Read all of a filter and keep it for the calls to come.
  *
  * It is read into a context that goes with the current one should that fail.
  */
 static const CuckooFilter *
-open_to_keep(CuckooReader *site)
+reader_open_to_keep(CuckooReader *site)
 {
 	CuckooCached *const cached = site->cached;
 	const MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
@@ -178,7 +179,7 @@ open_to_keep(CuckooReader *site)
 	const MemoryContext caller = MemoryContextSwitchTo(mcxt);
 	CuckooFilter filter;
 
-	cuckoo_datum_open(&filter, detoast(site));
+	cuckoo_datum_open(&filter, reader_detoast(site));
 	MemoryContextSwitchTo(caller);
 	cuckoo_cache_keep(cached, mcxt, &filter);
 	site->cached_generation = cuckoo_cache_generation;
@@ -186,11 +187,11 @@ open_to_keep(CuckooReader *site)
 }
 
 /*
- * slices_cost
+ * reader_slices_cost
  *		Cost of looking for so many values in an open filter by slices.
  */
 static double
-slices_cost(const CuckooReader *site, size_t nprobes)
+reader_slices_cost(const CuckooReader *site, size_t nprobes)
 {
 	if (!site->is_sliceable || !site->filter->is_table)
 		return INFINITY;
@@ -198,11 +199,11 @@ slices_cost(const CuckooReader *site, size_t nprobes)
 }
 
 /*
- * find_cached
+ * reader_find_cached
  *		The cache's entry of the filter, or NULL.
  */
 static CuckooCached *
-find_cached(CuckooReader *site, const struct varatt_external *pointer)
+reader_find_cached(CuckooReader *site, const struct varatt_external *pointer)
 {
 	CuckooCached *cached = site->cached;
 
@@ -225,11 +226,11 @@ find_cached(CuckooReader *site, const struct varatt_external *pointer)
 }
 
 /*
- * open_toasted
+ * reader_open_toasted
  *		Open a filter that is stored out of line.
  */
 static const CuckooFilter *
-open_toasted(CuckooReader *site, bool header_only)
+reader_open_toasted(CuckooReader *site, bool header_only)
 {
 	struct varatt_external pointer;
 	const CuckooFilter *filter;
@@ -243,13 +244,13 @@ open_toasted(CuckooReader *site, bool header_only)
 
 	if (cuckoo_cache_size == 0)
 		site->cached = NULL;
-	else if (find_cached(site, &pointer) != NULL)
+	else if (reader_find_cached(site, &pointer) != NULL)
 		return &site->cached->filter;
 
 	/* one slice for the header, two for the buckets */
 	in_slices = header_only ||
 		(site->is_sliceable && site->whole_cost > OPEN_COST + 3 * SLICE_COST);
-	filter = in_slices ? open_beginning(site) : open_whole(site);
+	filter = in_slices ? reader_open_beginning(site) : reader_open_whole(site);
 
 	if (cuckoo_cache_size > 0)
 	{
@@ -287,32 +288,32 @@ cuckoo_reader_open_extended(CuckooReader *site, struct varlena *datum,
 	if (VARATT_IS_EXTERNAL_EXPANDED(datum))
 		site->filter = cuckoo_expanded_filter(PointerGetDatum(datum));
 	else if (VARATT_IS_EXTERNAL(datum))
-		site->filter = open_toasted(site, header_only);
+		site->filter = reader_open_toasted(site, header_only);
 	else if (!VARATT_IS_COMPRESSED(datum))
-		site->filter = open_flat(site, datum);
+		site->filter = reader_open_flat(site, datum);
 	else if (header_only)
-		site->filter = open_beginning(site);
+		site->filter = reader_open_beginning(site);
 	else
-		site->filter = open_whole(site);
+		site->filter = reader_open_whole(site);
 	return site->filter;
 }
 
 /*
- * read_whole
+ * reader_read_whole
  *		Read all of the open filter if that is better than slices.
  *
  * True if its image is in memory when this returns.
  */
 static bool
-read_whole(CuckooReader *site, size_t nprobes)
+reader_read_whole(CuckooReader *site, size_t nprobes)
 {
-	const double cost = slices_cost(site, nprobes);
+	const double cost = reader_slices_cost(site, nprobes);
 	CuckooCached *const cached = site->cached;
 
 	if (cached != NULL && cached->spent >= site->whole_cost &&
 		cuckoo_cache_would_keep(cached))
 	{
-		site->filter = open_to_keep(site);
+		site->filter = reader_open_to_keep(site);
 		return true;
 	}
 
@@ -320,17 +321,17 @@ read_whole(CuckooReader *site, size_t nprobes)
 		cached->spent += Min(cost, site->whole_cost);
 	if (cost < site->whole_cost)
 		return false;
-	site->filter = open_whole(site);
+	site->filter = reader_open_whole(site);
 	return true;
 }
 
 /*
- * count_sliced
+ * reader_count_sliced
  *		Copies of a hash in a table that is read in slices, but no further
  *		than up to enough.
  */
 static int
-count_sliced(CuckooReader *site, uint64 hash, int enough)
+reader_count_sliced(CuckooReader *site, uint64 hash, int enough)
 {
 	CuckooWindow windows[2];
 	int			first;
@@ -344,7 +345,7 @@ count_sliced(CuckooReader *site, uint64 hash, int enough)
 		const CuckooWindow *const window = &windows[i ^ first];
 		uint8		bytes[CUCKOO_WINDOW_BYTES];
 
-		read_slice(site, window->offset, window->nbytes, bytes);
+		reader_read_slice(site, window->offset, window->nbytes, bytes);
 		ncopies += cuckoo_window_count(site->filter, window, bytes);
 	}
 	return ncopies;
@@ -357,9 +358,9 @@ count_sliced(CuckooReader *site, uint64 hash, int enough)
 bool
 cuckoo_reader_contains_sliced(CuckooReader *site, uint64 hash)
 {
-	if (read_whole(site, 1))
+	if (reader_read_whole(site, 1))
 		return cuckoo_filter_contains(site->filter, hash);
-	return count_sliced(site, hash, 1) > 0;
+	return reader_count_sliced(site, hash, 1) > 0;
 }
 
 /*
@@ -369,9 +370,9 @@ cuckoo_reader_contains_sliced(CuckooReader *site, uint64 hash)
 int
 cuckoo_reader_count(CuckooReader *site, uint64 hash)
 {
-	if (site->filter->image != NULL || read_whole(site, 1))
+	if (site->filter->image != NULL || reader_read_whole(site, 1))
 		return cuckoo_filter_count(site->filter, hash);
-	return count_sliced(site, hash, 2 * CUCKOO_BUCKET_SLOTS);
+	return reader_count_sliced(site, hash, 2 * CUCKOO_BUCKET_SLOTS);
 }
 
 /*
@@ -382,7 +383,7 @@ void
 cuckoo_reader_contains_batch(CuckooReader *site, const uint64 *hashes,
 							 size_t nhashes, bool *results)
 {
-	if (site->filter->image != NULL || read_whole(site, nhashes))
+	if (site->filter->image != NULL || reader_read_whole(site, nhashes))
 	{
 		for (size_t i = 0; i < nhashes; i += POLL_PROBES)
 		{
@@ -398,6 +399,6 @@ cuckoo_reader_contains_batch(CuckooReader *site, const uint64 *hashes,
 	{
 		if (i % POLL_SLICES == 0)
 			CHECK_FOR_INTERRUPTS();
-		results[i] = count_sliced(site, hashes[i], 1) > 0;
+		results[i] = reader_count_sliced(site, hashes[i], 1) > 0;
 	}
 }

@@ -136,27 +136,27 @@ cuckoo_datum_is_filter_type(Oid type)
 }
 
 /*
- * is_filter
+ * support_is_filter
  *		Is this expression a filter?
  *
  * Anybody can make an operator for other types that names our estimator.
  */
 static bool
-is_filter(Node *expression)
+support_is_filter(Node *expression)
 {
 	return cuckoo_datum_is_filter_type(exprType(expression));
 }
 
 /*
- * probe_of_call
+ * support_probe_of_call
  *		Tell the arguments of a call apart by the declared ones.
  *
  * kind is PROBE_VALUE unless the caller knows better.  Returns false if this
  * is no probe of a filter.
  */
 static bool
-probe_of_call(Probe *probe, ProbeKind kind, Oid funcid, List *args,
-			  Oid collation)
+support_probe_of_call(Probe *probe, ProbeKind kind, Oid funcid, List *args,
+					  Oid collation)
 {
 	Oid		   *declared;
 	int			nargs;
@@ -175,7 +175,7 @@ probe_of_call(Probe *probe, ProbeKind kind, Oid funcid, List *args,
 	probe->collation = collation;
 	probe->value = value_first ? linitial(args) : lsecond(args);
 	probe->filter = value_first ? lsecond(args) : linitial(args);
-	return is_filter(probe->filter);
+	return support_is_filter(probe->filter);
 }
 
 /*-------------------------------------------------------------------------
@@ -184,13 +184,13 @@ probe_of_call(Probe *probe, ProbeKind kind, Oid funcid, List *args,
  */
 
 /*
- * know_constant
+ * support_know_constant
  *		Open a filter that is there when the query is planned.
  *
  * It is in memory whole: the planner makes no Const of anything toasted.
  */
 static bool
-know_constant(const Const *constant, FilterKnowledge *knowledge)
+support_know_constant(const Const *constant, FilterKnowledge *knowledge)
 {
 	CuckooFilter *const filter = &knowledge->filter;
 	const struct varlena *datum;
@@ -209,12 +209,12 @@ know_constant(const Const *constant, FilterKnowledge *knowledge)
 }
 
 /*
- * find_building_aggregate
+ * support_find_building_aggregate
  *		Find the aggregate that makes a filter of values, as opposed to one of
  *		filters, in a target list; NULL if there is none.
  */
 static Aggref *
-find_building_aggregate(List *targetlist, Oid filter_type)
+support_find_building_aggregate(List *targetlist, Oid filter_type)
 {
 	List	   *const leaves =
 		pull_var_clause((Node *) targetlist,
@@ -236,11 +236,11 @@ find_building_aggregate(List *targetlist, Oid filter_type)
 }
 
 /*
- * declared_fpr
+ * support_declared_fpr
  *		The rate that an aggregate call asks for.
  */
 static double
-declared_fpr(const Aggref *aggref)
+support_declared_fpr(const Aggref *aggref)
 {
 	/* behind the arguments, args has what is in ORDER BY only */
 	if (list_length(aggref->aggargtypes) > AGG_FPR_ARGNO)
@@ -262,14 +262,14 @@ declared_fpr(const Aggref *aggref)
 }
 
 /*
- * know_subplan
+ * support_know_subplan
  *		Estimate how many values a subquery puts into the filter it builds.
  *
  * Only of a subquery that makes one filter of all its rows.
  */
 static bool
-know_subplan(PlannerInfo *root, const SubPlan *subplan, Oid filter_type,
-			 FilterKnowledge *knowledge)
+support_know_subplan(PlannerInfo *root, const SubPlan *subplan, Oid filter_type,
+					 FilterKnowledge *knowledge)
 {
 	PlannerInfo *subroot = list_nth(root->glob->subroots,
 									subplan->plan_id - 1);
@@ -306,7 +306,7 @@ know_subplan(PlannerInfo *root, const SubPlan *subplan, Oid filter_type,
 			return false;
 	}
 
-	aggref = find_building_aggregate(plan->targetlist, filter_type);
+	aggref = support_find_building_aggregate(plan->targetlist, filter_type);
 	if (aggref == NULL || aggref->args == NIL || ((Agg *) plan)->numCols > 0)
 		return false;
 
@@ -315,18 +315,19 @@ know_subplan(PlannerInfo *root, const SubPlan *subplan, Oid filter_type,
 		estimate_num_groups(subroot, list_make1(value->expr),
 							outerPlan(plan)->plan_rows * nprocesses,
 							NULL, NULL);
-	knowledge->fpr = declared_fpr(aggref);
+	knowledge->fpr = support_declared_fpr(aggref);
 	return true;
 }
 
 /*
- * know_param
+ * support_know_param
  *		Find the subquery whose result a parameter is, and look at it.
  *
  * It can belong to any of the queries around this one.
  */
 static bool
-know_param(PlannerInfo *root, const Param *param, FilterKnowledge *knowledge)
+support_know_param(PlannerInfo *root, const Param *param,
+				   FilterKnowledge *knowledge)
 {
 	for (PlannerInfo *outer = root; outer != NULL; outer = outer->parent_root)
 	{
@@ -338,21 +339,21 @@ know_param(PlannerInfo *root, const Param *param, FilterKnowledge *knowledge)
 
 			if (list_length(subplan->setParam) == 1 &&
 				linitial_int(subplan->setParam) == param->paramid)
-				return know_subplan(outer, subplan, param->paramtype,
-									knowledge);
+				return support_know_subplan(outer, subplan, param->paramtype,
+											knowledge);
 		}
 	}
 	return false;
 }
 
 /*
- * know_filter
+ * support_know_filter
  *		Find out what can be known of the filter of a probe.
  *
  * Returns false if that is nothing.
  */
 static bool
-know_filter(PlannerInfo *root, Node *filter, FilterKnowledge *knowledge)
+support_know_filter(PlannerInfo *root, Node *filter, FilterKnowledge *knowledge)
 {
 	memset(knowledge, 0, sizeof(*knowledge));
 
@@ -360,9 +361,9 @@ know_filter(PlannerInfo *root, Node *filter, FilterKnowledge *knowledge)
 	if (!IsA(filter, Const))
 		filter = estimate_expression_value(root, filter);
 	if (IsA(filter, Const))
-		return know_constant((Const *) filter, knowledge);
+		return support_know_constant((Const *) filter, knowledge);
 	if (IsA(filter, Param) && ((Param *) filter)->paramkind == PARAM_EXEC)
-		return know_param(root, (Param *) filter, knowledge);
+		return support_know_param(root, (Param *) filter, knowledge);
 	return false;
 }
 
@@ -372,7 +373,7 @@ know_filter(PlannerInfo *root, Node *filter, FilterKnowledge *knowledge)
  */
 
 /*
- * probe_common_values
+ * support_probe_common_values
  *		Probe the filter with the most common values of a column.
  *
  * Adds up the frequencies of those it contains in *passed, of all in *all,
@@ -380,9 +381,11 @@ know_filter(PlannerInfo *root, Node *filter, FilterKnowledge *knowledge)
  * statistics, or they may not be used.
  */
 static void
-probe_common_values(const Probe *probe, const FilterKnowledge *knowledge,
-					CuckooHasher *key, VariableStatData *variable,
-					double *passed, double *all, int *npassed, int *nall)
+support_probe_common_values(const Probe *probe,
+							const FilterKnowledge *knowledge,
+							CuckooHasher *key, VariableStatData *variable,
+							double *passed, double *all, int *npassed,
+							int *nall)
 {
 	const CuckooFilter *const filter = &knowledge->filter;
 	AttStatsSlot slot;
@@ -416,13 +419,13 @@ probe_common_values(const Probe *probe, const FilterKnowledge *knowledge,
 }
 
 /*
- * variable_selectivity
+ * support_variable_selectivity
  *		The part of the values of an expression that a filter contains.
  */
 static double
-variable_selectivity(PlannerInfo *root, const Probe *probe,
-					 const FilterKnowledge *knowledge, Node *value,
-					 int varRelid)
+support_variable_selectivity(PlannerInfo *root, const Probe *probe,
+							 const FilterKnowledge *knowledge, Node *value,
+							 int varRelid)
 {
 	VariableStatData variable;
 	CuckooHasher *key = NULL;
@@ -453,8 +456,8 @@ variable_selectivity(PlannerInfo *root, const Probe *probe,
 	if (HeapTupleIsValid(variable.statsTuple))
 		null_frac =
 			((Form_pg_statistic) GETSTRUCT(variable.statsTuple))->stanullfrac;
-	probe_common_values(probe, knowledge, key, &variable,
-						&passed, &all, &npassed, &nall);
+	support_probe_common_values(probe, knowledge, key, &variable,
+								&passed, &all, &npassed, &nall);
 
 	if (is_default)
 	{
@@ -481,14 +484,14 @@ variable_selectivity(PlannerInfo *root, const Probe *probe,
 }
 
 /*
- * array_selectivity
+ * support_array_selectivity
  *		The part of the rows whose array has any or all elements in a filter.
  *
  * Only an array of single expressions can be looked into.
  */
 static double
-array_selectivity(PlannerInfo *root, const Probe *probe,
-				  const FilterKnowledge *knowledge, int varRelid)
+support_array_selectivity(PlannerInfo *root, const Probe *probe,
+						  const FilterKnowledge *knowledge, int varRelid)
 {
 	const ArrayExpr *const array = (ArrayExpr *) probe->value;
 	double		none = 1;
@@ -506,8 +509,9 @@ array_selectivity(PlannerInfo *root, const Probe *probe,
 		/* the functions leave NULL out */
 		if (IsA(element, Const) && ((Const *) element)->constisnull)
 			continue;
-		selectivity = variable_selectivity(root, probe, knowledge, element,
-										   varRelid);
+		selectivity = support_variable_selectivity(root, probe, knowledge,
+												   element,
+												   varRelid);
 		none *= 1 - selectivity;
 		all *= selectivity;
 	}
@@ -515,20 +519,20 @@ array_selectivity(PlannerInfo *root, const Probe *probe,
 }
 
 /*
- * probe_selectivity
+ * support_probe_selectivity
  *		The part of the rows for which a probe is true.
  */
 static double
-probe_selectivity(PlannerInfo *root, const Probe *probe, int varRelid)
+support_probe_selectivity(PlannerInfo *root, const Probe *probe, int varRelid)
 {
 	FilterKnowledge knowledge;
 
-	if (!know_filter(root, probe->filter, &knowledge))
+	if (!support_know_filter(root, probe->filter, &knowledge))
 		return DEFAULT_CONTAINS_SEL;
 	if (probe->kind == PROBE_ANY || probe->kind == PROBE_ALL)
-		return array_selectivity(root, probe, &knowledge, varRelid);
-	return variable_selectivity(root, probe, &knowledge, probe->value,
-								varRelid);
+		return support_array_selectivity(root, probe, &knowledge, varRelid);
+	return support_variable_selectivity(root, probe, &knowledge, probe->value,
+										varRelid);
 }
 
 /*
@@ -544,10 +548,10 @@ cf_contains_sel(PG_FUNCTION_ARGS)
 	const int	varRelid = PG_GETARG_INT32(3);
 	Probe		probe;
 
-	if (!probe_of_call(&probe, PROBE_VALUE, get_opcode(operator), args,
-					   PG_GET_COLLATION()))
+	if (!support_probe_of_call(&probe, PROBE_VALUE, get_opcode(operator), args,
+							   PG_GET_COLLATION()))
 		PG_RETURN_FLOAT8(DEFAULT_CONTAINS_SEL);
-	PG_RETURN_FLOAT8(probe_selectivity(root, &probe, varRelid));
+	PG_RETURN_FLOAT8(support_probe_selectivity(root, &probe, varRelid));
 }
 
 /*
@@ -569,11 +573,11 @@ cf_contains_joinsel(PG_FUNCTION_ARGS)
  */
 
 /*
- * key_cost
+ * support_key_cost
  *		What it costs to hash a value of a type.
  */
 static double
-key_cost(Oid type)
+support_key_cost(Oid type)
 {
 	const CuckooHasher *const key =
 		cuckoo_hasher_for_estimate(type, DEFAULT_COLLATION_OID,
@@ -584,14 +588,14 @@ key_cost(Oid type)
 }
 
 /*
- * filter_cost
+ * support_filter_cost
  *		What it costs to reach the bytes of a filter that a probe looks at.
  *
  * The pages of stored filters are taken to be cached, as they are from the
  * second probe on.
  */
 static double
-filter_cost(PlannerInfo *root, Node *filter)
+support_filter_cost(PlannerInfo *root, Node *filter)
 {
 	if (IsA(filter, Const) && !((Const *) filter)->constisnull &&
 		toast_raw_datum_size(((Const *) filter)->constvalue) > CACHED_BYTES)
@@ -613,11 +617,11 @@ filter_cost(PlannerInfo *root, Node *filter)
 }
 
 /*
- * number_of_elements
+ * support_number_of_elements
  *		How many elements an array will have.
  */
 static double
-number_of_elements(Node *array)
+support_number_of_elements(Node *array)
 {
 	if (IsA(array, Const) && !((Const *) array)->constisnull)
 	{
@@ -632,13 +636,13 @@ number_of_elements(Node *array)
 }
 
 /*
- * probe_cost
+ * support_probe_cost
  *		What a probe costs, in units of cpu_operator_cost.
  */
 static double
-probe_cost(PlannerInfo *root, const Probe *probe)
+support_probe_cost(PlannerInfo *root, const Probe *probe)
 {
-	const double cost = filter_cost(root, probe->filter);
+	const double cost = support_filter_cost(root, probe->filter);
 
 	switch (probe->kind)
 	{
@@ -647,13 +651,14 @@ probe_cost(PlannerInfo *root, const Probe *probe)
 
 		case PROBE_ANY:
 		case PROBE_ALL:
-			return cost + COST_ARRAY + number_of_elements(probe->value) *
-				key_cost(get_base_element_type(exprType(probe->value)));
+			return cost + COST_ARRAY +
+				support_number_of_elements(probe->value) *
+				support_key_cost(get_base_element_type(exprType(probe->value)));
 
 		case PROBE_VALUE:
 			break;
 	}
-	return cost + COST_PROBE + key_cost(exprType(probe->value));
+	return cost + COST_PROBE + support_key_cost(exprType(probe->value));
 }
 
 /*-------------------------------------------------------------------------
@@ -670,11 +675,11 @@ support_selectivity(SupportRequestSelectivity *request, ProbeKind kind)
 {
 	Probe		probe;
 
-	if (!probe_of_call(&probe, kind, request->funcid, request->args,
-					   request->inputcollid))
+	if (!support_probe_of_call(&probe, kind, request->funcid, request->args,
+							   request->inputcollid))
 		return NULL;
 	request->selectivity = request->is_join ? DEFAULT_CONTAINS_SEL :
-		probe_selectivity(request->root, &probe, request->varRelid);
+		support_probe_selectivity(request->root, &probe, request->varRelid);
 	return (Node *) request;
 }
 
@@ -695,21 +700,22 @@ support_cost(SupportRequestCost *request, ProbeKind kind)
 		args = ((OpExpr *) node)->args;
 	else
 		return NULL;
-	if (!probe_of_call(&probe, kind, request->funcid, args, InvalidOid))
+	if (!support_probe_of_call(&probe, kind, request->funcid, args, InvalidOid))
 		return NULL;
 
 	request->startup = 0;
-	request->per_tuple = probe_cost(request->root, &probe) * cpu_operator_cost;
+	request->per_tuple = support_probe_cost(request->root,
+											&probe) * cpu_operator_cost;
 	return (Node *) request;
 }
 
 /*
- * support
+ * support_answer
  *		Answer the planner about a function of the given kind, NULL if it asks
  *		for anything else.
  */
 static Datum
-support(FunctionCallInfo fcinfo, ProbeKind kind)
+support_answer(FunctionCallInfo fcinfo, ProbeKind kind)
 {
 	Node	   *const request = (Node *) PG_GETARG_POINTER(0);
 	Node	   *answer = NULL;
@@ -730,19 +736,19 @@ support(FunctionCallInfo fcinfo, ProbeKind kind)
 Datum
 cf_contains_support(PG_FUNCTION_ARGS)
 {
-	return support(fcinfo, PROBE_VALUE);
+	return support_answer(fcinfo, PROBE_VALUE);
 }
 
 Datum
 cf_contains_any_support(PG_FUNCTION_ARGS)
 {
-	return support(fcinfo, PROBE_ANY);
+	return support_answer(fcinfo, PROBE_ANY);
 }
 
 Datum
 cf_contains_all_support(PG_FUNCTION_ARGS)
 {
-	return support(fcinfo, PROBE_ALL);
+	return support_answer(fcinfo, PROBE_ALL);
 }
 
 /*

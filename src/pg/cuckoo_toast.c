@@ -64,11 +64,11 @@ struct CuckooToast
 };
 
 /*
- * set_bounds
+ * toast_set_bounds
  *		Set the keys of a scan that is to begin with a chunk.
  */
 static void
-set_bounds(CuckooToast *toast, int32 first)
+toast_set_bounds(CuckooToast *toast, int32 first)
 {
 	toast->next = first;
 	toast->end = first + 1;
@@ -118,7 +118,7 @@ cuckoo_toast_open(struct varlena *datum)
 	toast->last = (int32)
 		((VARATT_EXTERNAL_GET_EXTSIZE(toast->pointer) - 1) /
 		 TOAST_MAX_CHUNK_SIZE);
-	set_bounds(toast, 0);
+	toast_set_bounds(toast, 0);
 	toast->scan =
 		systable_beginscan_ordered(toast->table, toast->indexes[valid],
 								   cuckoo_toast_snapshot(&toast->snapshot),
@@ -127,11 +127,11 @@ cuckoo_toast_open(struct varlena *datum)
 }
 
 /*
- * go_to_chunk
+ * toast_go_to_chunk
  *		Have a chunk at hand.
  */
 static void
-go_to_chunk(CuckooToast *toast, int32 chunk)
+toast_go_to_chunk(CuckooToast *toast, int32 chunk)
 {
 	TupleTableSlot *const slot = toast->scan->slot;
 	struct varlena *data;
@@ -140,7 +140,7 @@ go_to_chunk(CuckooToast *toast, int32 chunk)
 
 	if (chunk < toast->next || chunk >= toast->end)
 	{
-		set_bounds(toast, chunk);
+		toast_set_bounds(toast, chunk);
 		index_rescan(toast->scan->iscan, toast->keys, lengthof(toast->keys),
 					 NULL, 0);
 	}
@@ -197,7 +197,7 @@ cuckoo_toast_read(CuckooToast *toast, uint64 offset, size_t nbytes,
 		size_t		n = Min(nbytes, TOAST_MAX_CHUNK_SIZE - start);
 
 		if (chunk != toast->chunk)
-			go_to_chunk(toast, chunk);
+			toast_go_to_chunk(toast, chunk);
 		if (start + n > toast->data_bytes)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),

@@ -27,11 +27,11 @@ PG_FUNCTION_INFO_V1(cf_union_agg_final);
 	"Make filters that are to be merged with the same capacity, false positive rate and seed."
 
 /*
- * require_mergeable
+ * union_require_mergeable
  *		Refuse filters whose entries mean different things.
  */
 static void
-require_mergeable(const CuckooFilter *a, const CuckooFilter *b)
+union_require_mergeable(const CuckooFilter *a, const CuckooFilter *b)
 {
 	if (a->family != b->family &&
 		a->family != CUCKOO_FAMILY_NONE && b->family != CUCKOO_FAMILY_NONE)
@@ -69,11 +69,12 @@ require_mergeable(const CuckooFilter *a, const CuckooFilter *b)
 }
 
 /*
- * merge_error
+ * union_merge_error
  *		Say why two filters could not be merged after all.
  */
 cuckoo_noreturn static void
-merge_error(CuckooStatus status, const CuckooFilter *a, const CuckooFilter *b)
+union_merge_error(CuckooStatus status, const CuckooFilter *a,
+				  const CuckooFilter *b)
 {
 	if (status == CUCKOO_TOO_COARSE)
 		ereport(ERROR,
@@ -87,33 +88,33 @@ merge_error(CuckooStatus status, const CuckooFilter *a, const CuckooFilter *b)
 }
 
 /*
- * merge
+ * union_merge
  *		Make filter the union of itself and another one.
  */
 static void
-merge(CuckooFilter *filter, const CuckooFilter *other, bool add_copies)
+union_merge(CuckooFilter *filter, const CuckooFilter *other, bool add_copies)
 {
 	CuckooStatus status;
 
-	require_mergeable(filter, other);
+	union_require_mergeable(filter, other);
 	status = cuckoo_merge_into(filter, other, add_copies, &cuckoo_host);
 	if (status != CUCKOO_OK)
-		merge_error(status, filter, other);
+		union_merge_error(status, filter, other);
 }
 
 /*
- * merge_arguments
+ * union_merge_arguments
  *		The union of both arguments.
  */
 static Datum
-merge_arguments(FunctionCallInfo fcinfo, bool add_copies)
+union_merge_arguments(FunctionCallInfo fcinfo, bool add_copies)
 {
 	CuckooFilter filter;
 	CuckooFilter other;
 
 	cuckoo_datum_open_copy(&filter, PG_GETARG_DATUM(0));
 	cuckoo_datum_open(&other, PG_GETARG_CUCKOOFILTER_P(1));
-	merge(&filter, &other, add_copies);
+	union_merge(&filter, &other, add_copies);
 	PG_RETURN_CUCKOOFILTER_P(&filter);
 }
 
@@ -124,7 +125,7 @@ merge_arguments(FunctionCallInfo fcinfo, bool add_copies)
 Datum
 cf_union(PG_FUNCTION_ARGS)
 {
-	return merge_arguments(fcinfo, false);
+	return union_merge_arguments(fcinfo, false);
 }
 
 /*
@@ -134,7 +135,7 @@ cf_union(PG_FUNCTION_ARGS)
 Datum
 cf_union_all(PG_FUNCTION_ARGS)
 {
-	return merge_arguments(fcinfo, true);
+	return union_merge_arguments(fcinfo, true);
 }
 
 /*
@@ -151,10 +152,10 @@ cf_intersection(PG_FUNCTION_ARGS)
 
 	cuckoo_datum_open(&a, PG_GETARG_CUCKOOFILTER_P(0));
 	cuckoo_datum_open(&b, PG_GETARG_CUCKOOFILTER_P(1));
-	require_mergeable(&a, &b);
+	union_require_mergeable(&a, &b);
 	status = cuckoo_merge_intersection(&a, &b, &common, &cuckoo_host);
 	if (status != CUCKOO_OK)
-		merge_error(status, &a, &b);
+		union_merge_error(status, &a, &b);
 	PG_RETURN_CUCKOOFILTER_P(&common);
 }
 
@@ -172,10 +173,10 @@ cf_overlap(PG_FUNCTION_ARGS)
 
 	cuckoo_datum_open(&a, PG_GETARG_CUCKOOFILTER_P(0));
 	cuckoo_datum_open(&b, PG_GETARG_CUCKOOFILTER_P(1));
-	require_mergeable(&a, &b);
+	union_require_mergeable(&a, &b);
 	status = cuckoo_merge_overlap(&a, &b, &nvalues, &cuckoo_host);
 	if (status != CUCKOO_OK)
-		merge_error(status, &a, &b);
+		union_merge_error(status, &a, &b);
 	PG_RETURN_FLOAT8(nvalues);
 }
 
@@ -194,11 +195,11 @@ typedef struct CuckooPending
 } CuckooPending;
 
 /*
- * pend
+ * union_pend
  *		Add the keys of a filter to those pending.
  */
 static void
-pend(CuckooPending *pending, const CuckooFilter *filter)
+union_pend(CuckooPending *pending, const CuckooFilter *filter)
 {
 	CuckooWalk	walk = {0};
 	uint64		keys[1024];
@@ -237,7 +238,7 @@ cuckoo_union_settle(ExpandedCuckooFilter *expanded)
 
 	if (is_anew)
 	{
-		pend(pending, filter);
+		union_pend(pending, filter);
 		nkeys = cuckoo_collector_count(&pending->collector);
 	}
 	if (!pending->add_copies && nkeys < pending->nadded)
@@ -267,14 +268,14 @@ cuckoo_union_settle(ExpandedCuckooFilter *expanded)
 }
 
 /*
- * pending_limit
+ * union_pending_limit
  *		Bytes that may be pending for the state of an aggregate.
  *
  * With hashing there is a state for each group at the same time, so that what
  * each has pending must not be many times what it has.
  */
 static Size
-pending_limit(FunctionCallInfo fcinfo, const ExpandedCuckooFilter *state)
+union_pending_limit(FunctionCallInfo fcinfo, const ExpandedCuckooFilter *state)
 {
 	const Size	limit = (Size) work_mem * 1024;
 
@@ -286,7 +287,7 @@ pending_limit(FunctionCallInfo fcinfo, const ExpandedCuckooFilter *state)
 }
 
 /*
- * merge_later
+ * union_merge_later
  *		Let a filter be merged into a state together with others.
  *
  * Returns false if it had better be merged at once: if it is too large, or not
@@ -294,8 +295,8 @@ pending_limit(FunctionCallInfo fcinfo, const ExpandedCuckooFilter *state)
  * table is the larger one, which the state then goes on with.
  */
 static bool
-merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
-			bool add_copies, Size limit)
+union_merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
+				  bool add_copies, Size limit)
 {
 	CuckooPending *pending = state->pending;
 
@@ -305,7 +306,7 @@ merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
 		other->nentries > limit / sizeof(uint64))
 		return false;
 
-	require_mergeable(&state->filter, other);
+	union_require_mergeable(&state->filter, other);
 	if (pending == NULL)
 	{
 		const MemoryContext context =
@@ -322,7 +323,7 @@ merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
 		state->pending = pending;
 	}
 
-	pend(pending, other);
+	union_pend(pending, other);
 	cuckoo_merge_header(&state->filter, other);
 	if (cuckoo_collector_bytes(&pending->collector) > limit)
 		cuckoo_union_settle(state);
@@ -330,7 +331,7 @@ merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
 }
 
 /*
- * merge_transition
+ * union_merge_transition
  *		Merge a filter into the state of an aggregate.
  *
  * The state is an expanded filter that lives in the aggregate's context and is
@@ -338,7 +339,7 @@ merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
  * first thing done with it is to expand it.
  */
 static Datum
-merge_transition(FunctionCallInfo fcinfo, bool add_copies)
+union_merge_transition(FunctionCallInfo fcinfo, bool add_copies)
 {
 	MemoryContext context;
 	ExpandedCuckooFilter *state;
@@ -365,14 +366,15 @@ merge_transition(FunctionCallInfo fcinfo, bool add_copies)
 		state = cuckoo_expanded_new(PG_GETARG_DATUM(0), context);
 	datum = PG_GETARG_CUCKOOFILTER_P(1);
 	cuckoo_datum_open(&other, datum);
-	if (!merge_later(state, &other, add_copies, pending_limit(fcinfo, state)))
+	if (!union_merge_later(state, &other, add_copies,
+						   union_pending_limit(fcinfo, state)))
 	{
 		const MemoryContext old =
 			MemoryContextSwitchTo(state->header.eoh_context);
 
 		if (state->pending != NULL)
 			cuckoo_union_settle(state);
-		merge(&state->filter, &other, add_copies);
+		union_merge(&state->filter, &other, add_copies);
 		MemoryContextSwitchTo(old);
 	}
 	PG_FREE_IF_COPY(datum, 1);
@@ -386,7 +388,7 @@ merge_transition(FunctionCallInfo fcinfo, bool add_copies)
 Datum
 cf_union_agg_transition(PG_FUNCTION_ARGS)
 {
-	return merge_transition(fcinfo, false);
+	return union_merge_transition(fcinfo, false);
 }
 
 /*
@@ -396,7 +398,7 @@ cf_union_agg_transition(PG_FUNCTION_ARGS)
 Datum
 cf_union_all_agg_transition(PG_FUNCTION_ARGS)
 {
-	return merge_transition(fcinfo, true);
+	return union_merge_transition(fcinfo, true);
 }
 
 /*
