@@ -15,6 +15,7 @@ CORE_OBJS = \
 	src/core/cuckoo_build.o \
 	src/core/cuckoo_geometry.o \
 	src/core/cuckoo_hash.o \
+	src/core/cuckoo_header.o \
 	src/core/cuckoo_image.o \
 	src/core/cuckoo_order.o \
 	src/core/cuckoo_list.o \
@@ -52,6 +53,7 @@ CORE_HEADERS = \
 	src/core/cuckoo_bytes.h \
 	src/core/cuckoo_geometry.h \
 	src/core/cuckoo_hash.h \
+	src/core/cuckoo_header.h \
 	src/core/cuckoo_image.h \
 	src/core/cuckoo_order.h \
 	src/core/cuckoo_list.h \

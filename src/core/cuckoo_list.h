@@ -8,7 +8,7 @@
 #ifndef CUCKOO_LIST_H
 #define CUCKOO_LIST_H
 
-#include "cuckoo_image.h"
+#include "cuckoo_header.h"
 
 extern int	cuckoo_list_count(const CuckooFilter *filter, uint64_t hash);
 extern void cuckoo_list_insert(CuckooFilter *filter, uint64_t hash);

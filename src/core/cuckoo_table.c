@@ -500,6 +500,25 @@ cuckoo_table_remove(CuckooFilter *filter, CuckooAddress address)
 	return CUCKOO_OK;
 }
 
+#ifdef CUCKOO_ASSERT_CHECKING
+/*
+ * table_assert_check
+ *		Every invariant of a table that has just been made of a sound one.
+ */
+static void
+table_assert_check(const CuckooFilter *table)
+{
+	uint64_t	position;
+
+	CuckooAssert(cuckoo_header_status(table) == CUCKOO_OK);
+	CuckooAssert(table->image_bytes == cuckoo_header_image_bytes(table));
+	CuckooAssert(table->is_doubtful ||
+				 cuckoo_table_check(table, NULL, &position) == CUCKOO_OK);
+}
+#else
+#define table_assert_check(table)	((void) 0)
+#endif
+
 /*
  * cuckoo_table_double
  *		Split every bucket in two.
@@ -555,7 +574,7 @@ cuckoo_table_double(const CuckooFilter *filter, CuckooFilter *doubled,
 									child_fps[child]);
 		}
 	}
-	cuckoo_image_assert_check(doubled);
+	table_assert_check(doubled);
 }
 
 /*
@@ -596,7 +615,7 @@ cuckoo_table_truncate(const CuckooFilter *filter, CuckooFilter *coarser,
 		cuckoo_bucket_write(&coarser->packing, coarser_table, bucket, cut_fps);
 	}
 	cuckoo_table_drop_copies(coarser, host);
-	cuckoo_image_assert_check(coarser);
+	table_assert_check(coarser);
 }
 
 /*

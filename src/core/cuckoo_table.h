@@ -12,7 +12,7 @@
 #define CUCKOO_TABLE_H
 
 #include "cuckoo_hash.h"
-#include "cuckoo_image.h"
+#include "cuckoo_header.h"
 
 /*
  * The most buckets that the search for a free slot looks at.  At the load

@@ -13,7 +13,7 @@
 #ifndef CUCKOO_WINDOW_H
 #define CUCKOO_WINDOW_H
 
-#include "cuckoo_image.h"
+#include "cuckoo_header.h"
 
 /* The widest pair, and the bytes behind that an 8-byte load may touch. */
 #define CUCKOO_WINDOW_BYTES \

@@ -12,7 +12,7 @@
 
 #include "lib/ilist.h"
 
-#include "../core/cuckoo_image.h"
+#include "../core/cuckoo_header.h"
 #include "pg_compat.h"
 
 /*
