@@ -13,28 +13,32 @@ MODULE_big = cuckoo_filter
 CORE_OBJS = \
 	src/core/cuckoo_bucket.o \
 	src/core/cuckoo_build.o \
+	src/core/cuckoo_filter.o \
 	src/core/cuckoo_geometry.o \
 	src/core/cuckoo_hash.o \
 	src/core/cuckoo_header.o \
 	src/core/cuckoo_image.o \
-	src/core/cuckoo_order.o \
 	src/core/cuckoo_list.o \
 	src/core/cuckoo_merge.o \
-	src/core/cuckoo_filter.o \
+	src/core/cuckoo_order.o \
 	src/core/cuckoo_status.o \
 	src/core/cuckoo_table.o \
 	src/core/cuckoo_window.o
 PG_OBJS = \
 	src/pg/cuckoo_agg.o \
 	src/pg/cuckoo_cache.o \
+	src/pg/cuckoo_change.o \
 	src/pg/cuckoo_collector.o \
+	src/pg/cuckoo_datum.o \
 	src/pg/cuckoo_error.o \
 	src/pg/cuckoo_expanded.o \
 	src/pg/cuckoo_func.o \
+	src/pg/cuckoo_hasher.o \
 	src/pg/cuckoo_io.o \
 	src/pg/cuckoo_key.o \
-	src/pg/cuckoo_hasher.o \
 	src/pg/cuckoo_module.o \
+	src/pg/cuckoo_parameters.o \
+	src/pg/cuckoo_pending.o \
 	src/pg/cuckoo_reader.o \
 	src/pg/cuckoo_support.o \
 	src/pg/cuckoo_toast.o \
@@ -47,26 +51,32 @@ UPKEEP_OBJS = \
 OBJS = $(CORE_OBJS) $(PG_OBJS) $(UPKEEP_OBJS)
 
 CORE_HEADERS = \
-	src/cuckoo_format.h \
 	src/core/cuckoo_bucket.h \
 	src/core/cuckoo_build.h \
 	src/core/cuckoo_bytes.h \
+	src/core/cuckoo_filter.h \
 	src/core/cuckoo_geometry.h \
 	src/core/cuckoo_hash.h \
 	src/core/cuckoo_header.h \
 	src/core/cuckoo_image.h \
-	src/core/cuckoo_order.h \
 	src/core/cuckoo_list.h \
 	src/core/cuckoo_merge.h \
-	src/core/cuckoo_filter.h \
+	src/core/cuckoo_order.h \
 	src/core/cuckoo_status.h \
 	src/core/cuckoo_table.h \
-	src/core/cuckoo_window.h
+	src/core/cuckoo_window.h \
+	src/cuckoo_format.h
 PG_HEADERS = \
 	src/pg/cuckoo_cache.h \
+	src/pg/cuckoo_change.h \
 	src/pg/cuckoo_collector.h \
+	src/pg/cuckoo_datum.h \
+	src/pg/cuckoo_error.h \
+	src/pg/cuckoo_expanded.h \
 	src/pg/cuckoo_hasher.h \
 	src/pg/cuckoo_key.h \
+	src/pg/cuckoo_parameters.h \
+	src/pg/cuckoo_pending.h \
 	src/pg/cuckoo_pg.h \
 	src/pg/cuckoo_reader.h \
 	src/pg/cuckoo_toast.h \
@@ -74,6 +84,8 @@ PG_HEADERS = \
 UPKEEP_HEADERS = \
 	src/upkeep/cuckoo_upkeep.h
 
+# What programs that read stored filters need.
+HEADERS = src/cuckoo_format.h
 DATA = sql/cuckoo_filter--1.0.0.sql
 
 REGRESS = catalog io key func resolve agg limits format misuse flood toast stored \

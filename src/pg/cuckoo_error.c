@@ -7,9 +7,8 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "cuckoo_pg.h"
+#include "cuckoo_error.h"
+#include "cuckoo_hasher.h"
 
 /*
  * cuckoo_error_image
@@ -157,139 +156,6 @@ cuckoo_error_build(CuckooStatus status, uint64 nentries, uint64 capacity)
 		default:
 			elog(ERROR, "unexpected result of building a cuckoo filter: %s",
 				 cuckoo_status_reason(status));
-	}
-}
-
-/*
- * error_smallest_fpr
- *		The finest rate that a filter of this capacity can have.
- *
- * A little more than that, so that it is accepted after having been printed
- * with six digits.
- */
-static float8
-error_smallest_fpr(float8 capacity)
-{
-	const uint64 ceiling = cuckoo_parameters_capacity(capacity);
-	CuckooGeometry geometry;
-
-	cuckoo_geometry_choose(&geometry, ceiling, CUCKOO_MAX_RATE);
-	return 1.00001 * ldexp((float8) cuckoo_geometry_rate(geometry.ncolumns,
-														 CUCKOO_MAX_PREFIX_BITS,
-														 ceiling),
-						   -CUCKOO_RATE_BITS);
-}
-
-/*
- * cuckoo_error_parameters
- *		Say why there is no filter of this capacity and rate.
- */
-void
-cuckoo_error_parameters(CuckooStatus status, float8 capacity, float8 fpr)
-{
-	switch (status)
-	{
-		case CUCKOO_TOO_LARGE:
-			{
-				const uint64 largest =
-					cuckoo_geometry_max_capacity(cuckoo_parameters_rate(fpr));
-
-				ereport(ERROR,
-						(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						 errmsg("cuckoo filter would be larger than 512 MiB"),
-						 errdetail("A capacity of %.0f with a false positive rate of %g needs more than that.",
-								   capacity, fpr),
-						 errhint("The largest capacity for this rate is %llu.",
-								 (unsigned long long) largest)));
-				break;
-			}
-		case CUCKOO_BAD_RATE:
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("false positive rate %g is too small for a capacity of %.0f",
-							fpr, capacity),
-					 errhint("The smallest rate for this capacity is about %g.",
-							 error_smallest_fpr(capacity))));
-			break;
-		default:
-			elog(ERROR, "unexpected result of sizing a cuckoo filter: %s",
-				 cuckoo_status_reason(status));
-	}
-}
-
-/*
- * cuckoo_error_resize
- *		Say why a filter cannot be declared anew like this.
- *
- * capacity and fpr are those asked for, 0 if not.
- */
-void
-cuckoo_error_resize(CuckooStatus status, const CuckooFilter *filter,
-					uint64 capacity, float8 fpr)
-{
-	const uint32 ncolumns = filter->geometry.ncolumns;
-	const int	prefix_bits = filter->geometry.prefix_bits;
-	const unsigned long long largest = cuckoo_filter_max_resize(filter);
-
-	if (capacity == 0)
-		capacity = filter->capacity;
-
-	switch (status)
-	{
-		case CUCKOO_BELOW_ENTRIES:
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("cannot resize a cuckoo filter to less than it holds"),
-					 errdetail("It holds %llu entries, the capacity asked for is %llu.",
-							   (unsigned long long) filter->nentries,
-							   (unsigned long long) capacity),
-					 errhint("Remove values first, or ask for a capacity of at least %llu.",
-							 (unsigned long long) filter->nentries)));
-			break;
-		case CUCKOO_TOO_COARSE:
-			if (cuckoo_geometry_index_bits(ncolumns, capacity) +
-				CUCKOO_MIN_FP_BITS >= prefix_bits)
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("cannot resize the cuckoo filter to a capacity of %llu",
-								(unsigned long long) capacity),
-						 errdetail("Its entries keep %d bits each, too few to tell so many values apart.",
-								   prefix_bits),
-						 errhint("The largest capacity it can be resized to is %llu; for more, build the filter again.",
-								 largest)));
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("cannot resize the cuckoo filter to a false positive rate of %g",
-							fpr),
-					 errdetail("Its entries keep %d bits each, enough for a rate of %g at a capacity of %llu.",
-							   prefix_bits,
-							   cuckoo_geometry_fpr(ncolumns, prefix_bits,
-												   capacity),
-							   (unsigned long long) capacity),
-					 errhint("Build the filter again with that rate.")));
-			break;
-		case CUCKOO_TOO_LARGE:
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("cuckoo filter would be larger than 512 MiB"),
-					 errdetail("The capacity asked for is %llu.",
-							   (unsigned long long) capacity),
-					 errhint("Give a smaller capacity or a larger false positive rate.")));
-			break;
-		case CUCKOO_BAD_RATE:
-			if (fpr == 0.0)
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("cannot resize the cuckoo filter to a capacity of %llu",
-								(unsigned long long) capacity),
-						 errdetail("At that capacity its false positive rate would need entries of more than %d bits.",
-								   CUCKOO_MAX_PREFIX_BITS),
-						 errhint("Give a larger false positive rate, at least %g.",
-								 error_smallest_fpr((float8) capacity))));
-			cuckoo_error_parameters(status, (float8) capacity, fpr);
-			break;
-		default:
-			cuckoo_error_add(status, filter);
 	}
 }
 

@@ -626,8 +626,8 @@ cf_resize(PG_FUNCTION_ARGS)
 	status = cuckoo_filter_resize(&filter, &resized, capacity, rate,
 								  &cuckoo_host);
 	if (status != CUCKOO_OK)
-		cuckoo_error_resize(status, &filter, capacity,
-							PG_ARGISNULL(2) ? 0.0 : PG_GETARG_FLOAT8(2));
+		cuckoo_parameters_resize_error(status, &filter, capacity,
+									   PG_ARGISNULL(2) ? 0.0 : PG_GETARG_FLOAT8(2));
 	PG_RETURN_CUCKOOFILTER_P(&resized);
 }
 
@@ -759,7 +759,7 @@ cf_plan(PG_FUNCTION_ARGS)
 						  PG_GETARG_FLOAT8(1));
 
 		if (status != CUCKOO_OK)
-			cuckoo_error_parameters(status, PG_GETARG_FLOAT8(0),
+			cuckoo_parameters_error(status, PG_GETARG_FLOAT8(0),
 									PG_GETARG_FLOAT8(1));
 		return (Datum) 0;
 	}
@@ -772,7 +772,7 @@ cf_plan(PG_FUNCTION_ARGS)
 
 		/* the coarsest is the smallest */
 		if (status != CUCKOO_OK && i == 0)
-			cuckoo_error_parameters(status, PG_GETARG_FLOAT8(0),
+			cuckoo_parameters_error(status, PG_GETARG_FLOAT8(0),
 									usual_rates[i]);
 	}
 	return (Datum) 0;

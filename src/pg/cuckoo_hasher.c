@@ -24,7 +24,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "cuckoo_key.h"
+#include "cuckoo_hasher.h"
 #include "pg_compat.h"
 
 /* The built-in types that can be keys; the rest goes by typtype. */

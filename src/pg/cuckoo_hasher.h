@@ -12,10 +12,11 @@
  * A call site (one FmgrInfo) makes its CuckooHasher once and hashes any number
  * of values with it:
  *
- *	key = fcinfo->flinfo->fn_extra;
- *	if (key == NULL)
- *		fcinfo->flinfo->fn_extra = key = cuckoo_hasher_for_argument(fcinfo, 1);
- *	hash = cuckoo_hash_value(key, PG_GETARG_DATUM(1), seed);
+ *	hasher = fcinfo->flinfo->fn_extra;
+ *	if (hasher == NULL)
+ *		fcinfo->flinfo->fn_extra = hasher =
+ *			cuckoo_hasher_for_argument(fcinfo, 1);
+ *	hash = cuckoo_hash_value(hasher, PG_GETARG_DATUM(1), seed);
  *
  * Types that are not listed in docs/format.md, text under a nondeterministic
  * collation and types with an equality of their own are refused with an
@@ -28,11 +29,73 @@
 
 #include "access/tupdesc.h"
 #include "fmgr.h"
+#include "utils/hsearch.h"
+#include "utils/typcache.h"
 
 #include "../cuckoo_format.h"
 
-/* How the values of one type become key bytes. */
-typedef struct CuckooHasher CuckooHasher;
+/*
+ * How a value becomes key bytes.  The order matters: up to KEY_LAST_SMALL
+ * small_key() makes them, up to KEY_LAST_STRING string_key() finds them, the
+ * rest append_key() puts together.
+ */
+typedef enum KeyKind
+{
+	KEY_INT2,
+	KEY_INT4,					/* date too */
+	KEY_INT8,					/* timestamps, time and pg_lsn too */
+	KEY_FLOAT4,
+	KEY_FLOAT8,
+	KEY_BOOL,
+	KEY_OID,
+	KEY_TIMETZ,
+	KEY_INTERVAL,
+	KEY_INET,
+	KEY_LAST_SMALL = KEY_INET,
+
+	KEY_FIXED,					/* typlen bytes behind a pointer, as they are */
+	KEY_VARLENA,				/* the bytes of a varlena, as they are */
+	KEY_TEXT,					/* a varlena converted to UTF-8 */
+	KEY_BPCHAR,
+	KEY_NAME,
+	KEY_CSTRING,				/* unknown, inside ROW() */
+	KEY_CHAR,					/* "char", one byte */
+	KEY_ENUM,
+	KEY_LAST_STRING = KEY_ENUM,
+
+	KEY_NUMERIC,
+	KEY_BIT,
+	KEY_JSONB,
+	KEY_ARRAY,
+	KEY_RECORD,
+	KEY_RANGE,
+	KEY_MULTIRANGE
+} KeyKind;
+
+/*
+ * How the values of one type become key bytes, and what is kept from value to
+ * value.  For cuckoo_hasher.c and cuckoo_key.c only.
+ */
+typedef struct CuckooHasher
+{
+	KeyKind		kind;
+	CuckooFamily family;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Oid			type;			/* domains resolved */
+	MemoryContext mcxt;			/* holds this struct and its caches */
+	MemoryContext scratch;		/* made when first needed, only by the key the
+								 * caller has, not by those below it */
+	struct CuckooHasher *element;	/* of an array, of a range's bounds, of a
+									 * multirange's ranges */
+	TypeCacheEntry *typcache;	/* of a range or multirange */
+	struct RecordLayout *layout;	/* of the last record, or NULL */
+	MemoryContext label_mcxt;	/* of the two that follow, or NULL */
+	HTAB	   *labels;			/* EnumLabel by value */
+	struct EnumLabel *last_label;	/* the one used last, or NULL */
+	uint64		label_generation;	/* when the first of them was read */
+} CuckooHasher;
 
 /*
  * Each of these returns a new CuckooHasher or raises an error.  The first two
@@ -77,12 +140,6 @@ extern CuckooFamily cuckoo_hasher_family(const CuckooHasher *key);
 extern Oid	cuckoo_hasher_type(const CuckooHasher *key);
 extern void cuckoo_hasher_storage(const CuckooHasher *key, int16 *typlen,
 								  bool *typbyval, char *typalign);
-
-/*
- * The hash of a value that is not NULL.  A toasted value is detoasted; what
- * that takes is freed again before the call returns.
- */
-extern uint64 cuckoo_hash_value(CuckooHasher *key, Datum value, uint64 seed);
 
 /*
  * For messages: the word for a family ("number"), never NULL, and the cast

@@ -118,24 +118,6 @@ typedef struct FilterKnowledge
 } FilterKnowledge;
 
 /*
- * cuckoo_datum_is_filter_type
- *		Is this type ours, or a domain over it?
- *
- * The extension can be in any schema, under any name of the type.
- */
-bool
-cuckoo_datum_is_filter_type(Oid type)
-{
-	Oid			input;
-	Oid			param;
-	FmgrInfo	flinfo;
-
-	getTypeInputInfo(getBaseType(type), &input, &param);
-	fmgr_info(input, &flinfo);
-	return flinfo.fn_addr == cuckoofilter_in;
-}
-
-/*
  * support_is_filter
  *		Is this expression a filter?
  *

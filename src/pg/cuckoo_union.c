@@ -12,8 +12,10 @@
 #include "utils/memutils.h"
 
 #include "../core/cuckoo_merge.h"
-#include "cuckoo_collector.h"
-#include "cuckoo_pg.h"
+#include "cuckoo_datum.h"
+#include "cuckoo_error.h"
+#include "cuckoo_expanded.h"
+#include "cuckoo_hasher.h"
 
 PG_FUNCTION_INFO_V1(cf_union);
 PG_FUNCTION_INFO_V1(cf_union_all);
@@ -181,93 +183,6 @@ cf_overlap(PG_FUNCTION_ARGS)
 }
 
 /*
- * Filters that have yet to be merged into the state of an aggregate, as keys.
- *
- * Adding them one by one would miss the cache with each entry.  As keys they
- * come to their superblocks together, many filters at a time.
- */
-typedef struct CuckooPending
-{
-	MemoryContext context;		/* of this, below the state's */
-	CuckooCollector collector;
-	bool		add_copies;
-	uint64		nadded;			/* keys so far, equal ones counted */
-} CuckooPending;
-
-/*
- * union_pend
- *		Add the keys of a filter to those pending.
- */
-static void
-union_pend(CuckooPending *pending, const CuckooFilter *filter)
-{
-	CuckooWalk	walk = {0};
-	uint64		keys[1024];
-	size_t		nkeys;
-
-	while ((nkeys = cuckoo_merge_next_hashes(filter, &walk, pending->add_copies,
-											 keys, lengthof(keys),
-											 &cuckoo_host)) > 0)
-	{
-		cuckoo_collector_add_hashes(&pending->collector, keys, nkeys);
-		pending->nadded += nkeys;
-	}
-}
-
-/*
- * cuckoo_union_settle
- *		Merge into a filter what is pending.
- *
- * If that is more than the filter has, both are built anew; but not if that
- * might exceed the capacity: then the table at hand can be larger than any that
- * would be built.
- */
-void
-cuckoo_union_settle(ExpandedCuckooFilter *expanded)
-{
-	CuckooPending *const pending = expanded->pending;
-	CuckooFilter *const filter = &expanded->filter;
-	const MemoryContext old =
-		MemoryContextSwitchTo(expanded->header.eoh_context);
-	CuckooCollectorReader reader;
-	CuckooHashSource source;
-	CuckooStatus status;
-	uint64		nkeys = cuckoo_collector_count(&pending->collector);
-	const bool	is_anew = filter->nentries <= nkeys &&
-		filter->nentries + nkeys <= filter->capacity;
-
-	if (is_anew)
-	{
-		union_pend(pending, filter);
-		nkeys = cuckoo_collector_count(&pending->collector);
-	}
-	if (!pending->add_copies && nkeys < pending->nadded)
-		filter->is_merged = true;
-
-	source = cuckoo_collector_source(&reader, &pending->collector);
-	if (is_anew)
-	{
-		CuckooFilter built = *filter;
-
-		status = cuckoo_build_table(&built, &source, nkeys, &cuckoo_host);
-		if (status == CUCKOO_OK)
-		{
-			cuckoo_filter_release(filter, &cuckoo_host);
-			*filter = built;
-		}
-	}
-	else
-		status = cuckoo_merge_hashes(filter, &source, nkeys,
-									 pending->add_copies, &cuckoo_host);
-	if (status != CUCKOO_OK)
-		cuckoo_error_add(status, filter);
-
-	expanded->pending = NULL;
-	MemoryContextDelete(pending->context);
-	MemoryContextSwitchTo(old);
-}
-
-/*
  * union_pending_limit
  *		Bytes that may be pending for the state of an aggregate.
  *
@@ -308,25 +223,14 @@ union_merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
 
 	union_require_mergeable(&state->filter, other);
 	if (pending == NULL)
-	{
-		const MemoryContext context =
-			AllocSetContextCreate(state->header.eoh_context,
-								  "cuckoo filters to merge",
-								  ALLOCSET_DEFAULT_SIZES);
+		pending = state->pending =
+			cuckoo_pending_new(state->header.eoh_context,
+							   state->filter.max_copies, add_copies);
 
-		pending = MemoryContextAllocZero(context, sizeof(CuckooPending));
-		pending->context = context;
-		pending->add_copies = add_copies;
-		cuckoo_collector_init(&pending->collector, context,
-							  add_copies ? state->filter.max_copies : 1,
-							  false);
-		state->pending = pending;
-	}
-
-	union_pend(pending, other);
+	cuckoo_pending_add(pending, other);
 	cuckoo_merge_header(&state->filter, other);
 	if (cuckoo_collector_bytes(&pending->collector) > limit)
-		cuckoo_union_settle(state);
+		cuckoo_expanded_flush(state);
 	return true;
 }
 
@@ -372,8 +276,7 @@ union_merge_transition(FunctionCallInfo fcinfo, bool add_copies)
 		const MemoryContext old =
 			MemoryContextSwitchTo(state->header.eoh_context);
 
-		if (state->pending != NULL)
-			cuckoo_union_settle(state);
+		cuckoo_expanded_flush(state);
 		union_merge(&state->filter, &other, add_copies);
 		MemoryContextSwitchTo(old);
 	}
@@ -408,7 +311,7 @@ cf_union_all_agg_transition(PG_FUNCTION_ARGS)
 Datum
 cf_union_agg_final(PG_FUNCTION_ARGS)
 {
-	/* to be read, it is settled */
+	/* to be read, it is flushed */
 	if (VARATT_IS_EXTERNAL_EXPANDED(PG_GETARG_POINTER(0)))
 		(void) cuckoo_expanded_filter(PG_GETARG_DATUM(0));
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));

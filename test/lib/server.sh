@@ -85,7 +85,9 @@ copy_server()
 
 	cp -a "$SRV_ROOT/usr/lib/postgresql/$1" "$outside/pg/lib/postgresql/"
 	cp -a "$SRV_ROOT/usr/share/postgresql/$1" "$outside/pg/share/postgresql/"
-	ln -sfn /usr/include/postgresql "$outside/pg/include/postgresql"
+	# A tree of links, so that a header can be installed into it.
+	[ -e "$outside/pg/include/postgresql" ] ||
+		${SRV_ROOT:+chroot "$SRV_ROOT"} cp -as /usr/include/postgresql "$SRV_WORK/pg/include/"
 }
 
 # srv_use MAJOR

@@ -1,0 +1,102 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_pending.c
+ *		What has yet to be merged into a filter.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "../core/cuckoo_merge.h"
+#include "cuckoo_datum.h"
+#include "cuckoo_error.h"
+#include "cuckoo_pending.h"
+
+/*
+ * cuckoo_pending_new
+ *		Nothing pending yet, in a context of its own below parent.
+ */
+CuckooPending *
+cuckoo_pending_new(MemoryContext parent, int max_copies, bool add_copies)
+{
+	const MemoryContext context =
+		AllocSetContextCreate(parent, "cuckoo filters to merge",
+							  ALLOCSET_DEFAULT_SIZES);
+	CuckooPending *pending =
+		MemoryContextAllocZero(context, sizeof(CuckooPending));
+
+	pending->context = context;
+	pending->add_copies = add_copies;
+	cuckoo_collector_init(&pending->collector, context,
+						  add_copies ? max_copies : 1, false);
+	return pending;
+}
+
+/*
+ * cuckoo_pending_add
+ *		Add the keys of a filter to those pending.
+ */
+void
+cuckoo_pending_add(CuckooPending *pending, const CuckooFilter *filter)
+{
+	CuckooWalk	walk = {0};
+	uint64		keys[1024];
+	size_t		nkeys;
+
+	while ((nkeys = cuckoo_merge_next_hashes(filter, &walk, pending->add_copies,
+											 keys, lengthof(keys),
+											 &cuckoo_host)) > 0)
+	{
+		cuckoo_collector_add_hashes(&pending->collector, keys, nkeys);
+		pending->nadded += nkeys;
+	}
+}
+
+/*
+ * cuckoo_pending_flush
+ *		Merge into a filter what is pending.
+ *
+ * If that is more than the filter has, both are built anew; but not if that
+ * might exceed the capacity: then the table at hand can be larger than any that
+ * would be built.
+ */
+void
+cuckoo_pending_flush(CuckooPending *pending, CuckooFilter *filter)
+{
+	CuckooCollectorReader reader;
+	CuckooHashSource source;
+	CuckooStatus status;
+	uint64		nkeys = cuckoo_collector_count(&pending->collector);
+	const bool	is_anew = filter->nentries <= nkeys &&
+		filter->nentries + nkeys <= filter->capacity;
+
+	if (is_anew)
+	{
+		cuckoo_pending_add(pending, filter);
+		nkeys = cuckoo_collector_count(&pending->collector);
+	}
+	if (!pending->add_copies && nkeys < pending->nadded)
+		filter->is_merged = true;
+
+	source = cuckoo_collector_source(&reader, &pending->collector);
+	if (is_anew)
+	{
+		CuckooFilter built = *filter;
+
+		status = cuckoo_build_table(&built, &source, nkeys, &cuckoo_host);
+		if (status == CUCKOO_OK)
+		{
+			cuckoo_filter_release(filter, &cuckoo_host);
+			*filter = built;
+		}
+	}
+	else
+		status = cuckoo_merge_hashes(filter, &source, nkeys,
+									 pending->add_copies, &cuckoo_host);
+	if (status != CUCKOO_OK)
+		cuckoo_error_add(status, filter);
+
+	MemoryContextDelete(pending->context);
+}
