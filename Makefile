@@ -33,6 +33,7 @@ PG_OBJS = \
 	src/pg/cuckoo_error.o \
 	src/pg/cuckoo_expanded.o \
 	src/pg/cuckoo_func.o \
+	src/pg/cuckoo_hash_agg.o \
 	src/pg/cuckoo_hasher.o \
 	src/pg/cuckoo_io.o \
 	src/pg/cuckoo_key.o \
@@ -88,7 +89,7 @@ UPKEEP_HEADERS = \
 HEADERS = src/cuckoo_format.h
 DATA = sql/cuckoo_filter--1.0.0.sql
 
-REGRESS = catalog io key func resolve agg limits format misuse flood toast stored \
+REGRESS = catalog io key func resolve agg hash limits format misuse flood toast stored \
 	support patterns union parallel inplace upkeep upkeep_odd
 REGRESS_OPTS = --load-extension=cuckoo_filter
 ENCODING = UTF8

@@ -85,6 +85,10 @@ CREATE FUNCTION cf_add_hash(filter cuckoofilter, hash pg_catalog.int8) RETURNS c
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT cf_change_support;
 COMMENT ON FUNCTION cf_add_hash(cuckoofilter, pg_catalog.int8) IS 'the filter with one more copy of a value given as its cf_hash()';
 
+CREATE FUNCTION cf_add_hashes(filter cuckoofilter, hashes pg_catalog._int8) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 700 SUPPORT cf_change_support;
+COMMENT ON FUNCTION cf_add_hashes(cuckoofilter, pg_catalog._int8) IS 'the filter with one more copy of each value given as its cf_hash()';
+
 CREATE FUNCTION cf_remove(filter cuckoofilter, value pg_catalog.anycompatible) RETURNS cuckoofilter
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT cf_change_support;
 COMMENT ON FUNCTION cf_remove(cuckoofilter, pg_catalog.anycompatible) IS 'the filter with one copy of the value less; only values that were added may be removed';
@@ -96,6 +100,10 @@ COMMENT ON FUNCTION cf_remove_all(cuckoofilter, pg_catalog.anycompatiblearray) I
 CREATE FUNCTION cf_remove_hash(filter cuckoofilter, hash pg_catalog.int8) RETURNS cuckoofilter
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT cf_change_support;
 COMMENT ON FUNCTION cf_remove_hash(cuckoofilter, pg_catalog.int8) IS 'the filter with one copy less of a value given as its cf_hash()';
+
+CREATE FUNCTION cf_remove_hashes(filter cuckoofilter, hashes pg_catalog._int8) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT cf_change_support;
+COMMENT ON FUNCTION cf_remove_hashes(cuckoofilter, pg_catalog._int8) IS 'the filter with one copy less of each value given as its cf_hash()';
 
 --
 -- What the planner asks about a probe
@@ -148,6 +156,10 @@ COMMENT ON FUNCTION cf_contains_all(cuckoofilter, pg_catalog.anycompatiblearray)
 CREATE FUNCTION cf_contains_each(filter cuckoofilter, elements pg_catalog.anycompatiblearray) RETURNS pg_catalog._bool
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 60;
 COMMENT ON FUNCTION cf_contains_each(cuckoofilter, pg_catalog.anycompatiblearray) IS 'cf_contains() of each element, in an array of the same shape';
+
+CREATE FUNCTION cf_contains_hashes(filter cuckoofilter, hashes pg_catalog._int8) RETURNS pg_catalog._bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 60;
+COMMENT ON FUNCTION cf_contains_hashes(cuckoofilter, pg_catalog._int8) IS 'cf_contains_hash() of each hash, in an array of the same shape';
 
 CREATE FUNCTION cf_hash(value pg_catalog.anycompatible, seed pg_catalog.int8 DEFAULT 0) RETURNS pg_catalog.int8
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -394,7 +406,7 @@ COMMENT ON FUNCTION cf_overlap(cuckoofilter, cuckoofilter) IS 'estimated number 
 -- not STRICT: NULL is no filter, and the first filter becomes the state
 CREATE FUNCTION cf_union_agg_transition(state cuckoofilter, filter cuckoofilter) RETURNS cuckoofilter
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50000;
-COMMENT ON FUNCTION cf_union_agg_transition(cuckoofilter, cuckoofilter) IS 'transition and combine function of cf_union_agg';
+COMMENT ON FUNCTION cf_union_agg_transition(cuckoofilter, cuckoofilter) IS 'transition and combine function of cf_union_agg; combine function of cf_hash_agg';
 
 CREATE FUNCTION cf_union_all_agg_transition(state cuckoofilter, filter cuckoofilter) RETURNS cuckoofilter
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50000;
@@ -402,7 +414,7 @@ COMMENT ON FUNCTION cf_union_all_agg_transition(cuckoofilter, cuckoofilter) IS '
 
 CREATE FUNCTION cf_union_agg_final(state cuckoofilter) RETURNS cuckoofilter
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50000;
-COMMENT ON FUNCTION cf_union_agg_final(cuckoofilter) IS 'final function of cf_union_agg and cf_union_all_agg';
+COMMENT ON FUNCTION cf_union_agg_final(cuckoofilter) IS 'final function of cf_union_agg, cf_union_all_agg and cf_hash_agg';
 
 CREATE AGGREGATE cf_union_agg(filter cuckoofilter) (
 	SFUNC = cf_union_agg_transition,
@@ -421,6 +433,68 @@ CREATE AGGREGATE cf_union_all_agg(filter cuckoofilter) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE cf_union_all_agg(cuckoofilter) IS 'cf_union_all() of all filters';
+
+--
+-- Hashes.  The state is a filter, so that engines that split aggregates over
+-- servers can send it.  There is no filter of no rows: the parameters come with
+-- the rows.
+--
+
+CREATE FUNCTION cf_hash_agg_transition(state cuckoofilter, hash pg_catalog.int8, capacity pg_catalog.float8) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
+COMMENT ON FUNCTION cf_hash_agg_transition(cuckoofilter, pg_catalog.int8, pg_catalog.float8) IS 'transition function of cf_hash_agg';
+
+CREATE FUNCTION cf_hash_agg_transition(state cuckoofilter, hash pg_catalog.int8, capacity pg_catalog.float8, fpr pg_catalog.float8) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
+COMMENT ON FUNCTION cf_hash_agg_transition(cuckoofilter, pg_catalog.int8, pg_catalog.float8, pg_catalog.float8) IS 'transition function of cf_hash_agg';
+
+CREATE FUNCTION cf_hash_agg_transition(state cuckoofilter, hash pg_catalog.int8, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
+COMMENT ON FUNCTION cf_hash_agg_transition(cuckoofilter, pg_catalog.int8, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4) IS 'transition function of cf_hash_agg';
+
+CREATE FUNCTION cf_hash_agg_transition(state cuckoofilter, hash pg_catalog.int8, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4, seed pg_catalog.int8) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
+COMMENT ON FUNCTION cf_hash_agg_transition(cuckoofilter, pg_catalog.int8, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'transition function of cf_hash_agg';
+
+CREATE AGGREGATE cf_hash_agg(hash pg_catalog.int8, capacity pg_catalog.float8) (
+	SFUNC = cf_hash_agg_transition,
+	STYPE = cuckoofilter,
+	SSPACE = 2048,
+	FINALFUNC = cf_union_agg_final,
+	COMBINEFUNC = cf_union_agg_transition,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_hash_agg(pg_catalog.int8, pg_catalog.float8) IS 'filter of the different hashes, for capacity hashes';
+
+CREATE AGGREGATE cf_hash_agg(hash pg_catalog.int8, capacity pg_catalog.float8, fpr pg_catalog.float8) (
+	SFUNC = cf_hash_agg_transition,
+	STYPE = cuckoofilter,
+	SSPACE = 2048,
+	FINALFUNC = cf_union_agg_final,
+	COMBINEFUNC = cf_union_agg_transition,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_hash_agg(pg_catalog.int8, pg_catalog.float8, pg_catalog.float8) IS 'filter of the different hashes, for capacity hashes, with a false positive rate of at most fpr';
+
+CREATE AGGREGATE cf_hash_agg(hash pg_catalog.int8, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4) (
+	SFUNC = cf_hash_agg_transition,
+	STYPE = cuckoofilter,
+	SSPACE = 2048,
+	FINALFUNC = cf_union_agg_final,
+	COMBINEFUNC = cf_union_agg_transition,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_hash_agg(pg_catalog.int8, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4) IS 'filter of the different hashes, for capacity hashes, with a rate of at most fpr and up to max_copies of each';
+
+CREATE AGGREGATE cf_hash_agg(hash pg_catalog.int8, capacity pg_catalog.float8, fpr pg_catalog.float8, max_copies pg_catalog.int4, seed pg_catalog.int8) (
+	SFUNC = cf_hash_agg_transition,
+	STYPE = cuckoofilter,
+	SSPACE = 2048,
+	FINALFUNC = cf_union_agg_final,
+	COMBINEFUNC = cf_union_agg_transition,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_hash_agg(pg_catalog.int8, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'filter of the different hashes, for capacity hashes, with a rate of at most fpr, up to max_copies of each, and the seed they were made with';
 
 --
 -- Operators

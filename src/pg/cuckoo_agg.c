@@ -548,7 +548,7 @@ cf_agg_final(PG_FUNCTION_ARGS)
 	status = cuckoo_build(&filter, &parameters, &source, nkeys,
 						  &cuckoo_host);
 	if (status != CUCKOO_OK)
-		cuckoo_error_build(status, nkeys, parameters.capacity);
+		cuckoo_error_build(status, nkeys, parameters.capacity, true);
 	filter.family = state->family;
 	PG_RETURN_CUCKOOFILTER_P(&filter);
 }

@@ -121,9 +121,12 @@ cuckoo_error_add(CuckooStatus status, const CuckooFilter *filter)
 /*
  * cuckoo_error_build
  *		Say why no filter of so many entries could be built.
+ *
+ * may_be_fitted: the capacity may be left out.
  */
 void
-cuckoo_error_build(CuckooStatus status, uint64 nentries, uint64 capacity)
+cuckoo_error_build(CuckooStatus status, uint64 nentries, uint64 capacity,
+				   bool may_be_fitted)
 {
 	switch (status)
 	{
@@ -134,7 +137,9 @@ cuckoo_error_build(CuckooStatus status, uint64 nentries, uint64 capacity)
 					 errdetail("It would hold %llu entries, more than its capacity of %llu.",
 							   (unsigned long long) nentries,
 							   (unsigned long long) capacity),
-					 errhint("Give a larger capacity, or none to fit the filter to the values.")));
+					 may_be_fitted ?
+					 errhint("Give a larger capacity, or none to fit the filter to the values.") :
+					 errhint("Give a larger capacity.")));
 			break;
 		case CUCKOO_COLLIDING:
 			ereport(ERROR,

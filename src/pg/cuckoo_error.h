@@ -28,7 +28,8 @@ cuckoo_noreturn extern void cuckoo_error_add(CuckooStatus status,
 											 const CuckooFilter *filter);
 cuckoo_noreturn extern void cuckoo_error_build(CuckooStatus status,
 											   uint64 nentries,
-											   uint64 capacity);
+											   uint64 capacity,
+											   bool may_be_fitted);
 cuckoo_noreturn extern void cuckoo_error_family(CuckooFamily held,
 												CuckooFamily given,
 												CuckooUse use);

@@ -24,12 +24,15 @@ PG_FUNCTION_INFO_V1(cf_new);
 PG_FUNCTION_INFO_V1(cf_add);
 PG_FUNCTION_INFO_V1(cf_add_all);
 PG_FUNCTION_INFO_V1(cf_add_hash);
+PG_FUNCTION_INFO_V1(cf_add_hashes);
 PG_FUNCTION_INFO_V1(cf_remove);
 PG_FUNCTION_INFO_V1(cf_remove_all);
 PG_FUNCTION_INFO_V1(cf_remove_hash);
+PG_FUNCTION_INFO_V1(cf_remove_hashes);
 PG_FUNCTION_INFO_V1(cf_contains);
 PG_FUNCTION_INFO_V1(cf_contained);
 PG_FUNCTION_INFO_V1(cf_contains_hash);
+PG_FUNCTION_INFO_V1(cf_contains_hashes);
 PG_FUNCTION_INFO_V1(cf_contains_any);
 PG_FUNCTION_INFO_V1(cf_contains_all);
 PG_FUNCTION_INFO_V1(cf_contains_each);
@@ -177,6 +180,8 @@ func_may_change(FunctionCallInfo fcinfo)
  * func_element_hashes
  *		Hash the elements of an array argument that are not NULL.
  *
+ * Without a key they are hashes already: those of a bigint[].
+ *
  * Returns how many there are; *hashes is palloc'd.  If positions is not NULL,
  * *positions is set to the place of each among all elements.
  */
@@ -189,12 +194,13 @@ func_element_hashes(Datum array, CuckooHasher *key, uint64 seed,
 	const int	nelements = ArrayGetNItems(AARR_NDIM(elements),
 										   AARR_DIMS(elements));
 	array_iter	iterator;
-	int16		typlen;
-	bool		typbyval;
-	char		typalign;
+	int16		typlen = sizeof(int64);
+	bool		typbyval = FLOAT8PASSBYVAL;
+	char		typalign = TYPALIGN_DOUBLE;
 	int			nhashes = 0;
 
-	cuckoo_hasher_storage(key, &typlen, &typbyval, &typalign);
+	if (key != NULL)
+		cuckoo_hasher_storage(key, &typlen, &typbyval, &typalign);
 	cuckoo_array_iter_setup(&iterator, elements, typlen, typbyval, typalign);
 
 	*hashes = palloc(Max(nelements, 1) * sizeof(uint64));
@@ -213,7 +219,9 @@ func_element_hashes(Datum array, CuckooHasher *key, uint64 seed,
 			continue;
 		if (positions != NULL)
 			(*positions)[nhashes] = i;
-		(*hashes)[nhashes++] = cuckoo_hash_value(key, element, seed);
+		(*hashes)[nhashes++] = key != NULL ?
+			cuckoo_hash_value(key, element, seed) :
+			(uint64) DatumGetInt64(element);
 	}
 	return nhashes;
 }
@@ -340,6 +348,26 @@ cf_add_hash(PG_FUNCTION_ARGS)
 }
 
 /*
+ * cf_add_hashes(filter, hashes bigint[])
+ *		cf_add_hash() of each hash that is not NULL.
+ */
+Datum
+cf_add_hashes(PG_FUNCTION_ARGS)
+{
+	CuckooChange change;
+	uint64	   *hashes;
+	int			nhashes;
+
+	if (!func_may_change(fcinfo))
+		return PG_GETARG_DATUM(0);
+	cuckoo_change_begin(&change, fcinfo);
+
+	nhashes = func_element_hashes(PG_GETARG_DATUM(1), NULL, 0, &hashes, NULL);
+	return func_add_hashes(fcinfo, &change, CUCKOO_FAMILY_NONE, hashes,
+						   nhashes);
+}
+
+/*
  * cf_remove(filter, value)
  *		The filter with one copy of a value less, if it has one.
  *
@@ -413,6 +441,27 @@ cf_remove_hash(PG_FUNCTION_ARGS)
 }
 
 /*
+ * cf_remove_hashes(filter, hashes bigint[])
+ *		cf_remove_hash() of each hash that is not NULL.
+ */
+Datum
+cf_remove_hashes(PG_FUNCTION_ARGS)
+{
+	CuckooChange change;
+	uint64	   *hashes;
+	int			nhashes;
+
+	if (!func_may_change(fcinfo))
+		return PG_GETARG_DATUM(0);
+	cuckoo_change_begin(&change, fcinfo);
+
+	cuckoo_error_unless_removable(change.filter);
+	nhashes = func_element_hashes(PG_GETARG_DATUM(1), NULL, 0, &hashes, NULL);
+	return cuckoo_change_end(&change, fcinfo,
+							 cuckoo_change_remove(&change, hashes, nhashes));
+}
+
+/*
  * func_contains
  *		Probe a filter argument with a value argument.
  */
@@ -473,24 +522,27 @@ cf_contains_hash(PG_FUNCTION_ARGS)
  * func_probe_elements
  *		Probe the filter in argument 0 with the elements of argument 1.
  *
- * Returns the number of elements that are not NULL; *results is palloc'd and
- * has their answers, *positions, if not NULL, their places in the array.
+ * are_hashes says that these are hashes, not values.  Returns the number of
+ * elements that are not NULL; *results is palloc'd and has their answers,
+ * *positions, if not NULL, their places in the array.
  */
 static int
-func_probe_elements(FunctionCallInfo fcinfo, bool **results, int **positions)
+func_probe_elements(FunctionCallInfo fcinfo, bool are_hashes, bool **results,
+					int **positions)
 {
 	CuckooReader *const site = cuckoo_reader(fcinfo);
 	const CuckooFilter *filter;
 	uint64	   *hashes;
 	int			nhashes;
 
-	if (unlikely(site->key == NULL))
+	if (unlikely(site->key == NULL) && !are_hashes)
 		site->key = cuckoo_hasher_for_elements(fcinfo, 1);
 	filter = cuckoo_reader_open(site, PG_GETARG_DATUM(0));
 	nhashes = func_element_hashes(PG_GETARG_DATUM(1), site->key,
 								  filter->seed, &hashes, positions);
 	*results = palloc0(Max(nhashes, 1) * sizeof(bool));
-	if (nhashes > 0 && func_may_hold(filter, site->key, CUCKOO_USE_PROBE))
+	if (nhashes > 0 &&
+		(are_hashes || func_may_hold(filter, site->key, CUCKOO_USE_PROBE)))
 		cuckoo_reader_contains_batch(site, hashes, nhashes, *results);
 
 	pfree(hashes);
@@ -506,7 +558,7 @@ Datum
 cf_contains_any(PG_FUNCTION_ARGS)
 {
 	bool	   *results;
-	const int	nresults = func_probe_elements(fcinfo, &results, NULL);
+	const int	nresults = func_probe_elements(fcinfo, false, &results, NULL);
 
 	PG_RETURN_BOOL(memchr(results, true, nresults) != NULL);
 }
@@ -519,17 +571,18 @@ Datum
 cf_contains_all(PG_FUNCTION_ARGS)
 {
 	bool	   *results;
-	const int	nresults = func_probe_elements(fcinfo, &results, NULL);
+	const int	nresults = func_probe_elements(fcinfo, false, &results, NULL);
 
 	PG_RETURN_BOOL(memchr(results, false, nresults) == NULL);
 }
 
 /*
- * cf_contains_each(filter, elements)
- *		cf_contains() of each element, as an array of the same shape.
+ * func_contains_each
+ *		The answers for the elements of argument 1, in an array of the same
+ *		shape.
  */
-Datum
-cf_contains_each(PG_FUNCTION_ARGS)
+static Datum
+func_contains_each(FunctionCallInfo fcinfo, bool are_hashes)
 {
 	ArrayType  *const array = PG_GETARG_ARRAYTYPE_P(1);
 	const int	nelements = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
@@ -539,7 +592,7 @@ cf_contains_each(PG_FUNCTION_ARGS)
 	int		   *positions;
 	int			nresults;
 
-	nresults = func_probe_elements(fcinfo, &results, &positions);
+	nresults = func_probe_elements(fcinfo, are_hashes, &results, &positions);
 	memset(nulls, true, nelements);
 	for (int i = 0; i < nresults; i++)
 	{
@@ -551,6 +604,26 @@ cf_contains_each(PG_FUNCTION_ARGS)
 											 ARR_LBOUND(array), BOOLOID,
 											 sizeof(bool), true,
 											 TYPALIGN_CHAR));
+}
+
+/*
+ * cf_contains_each(filter, elements)
+ *		cf_contains() of each element, as an array of the same shape.
+ */
+Datum
+cf_contains_each(PG_FUNCTION_ARGS)
+{
+	return func_contains_each(fcinfo, false);
+}
+
+/*
+ * cf_contains_hashes(filter, hashes bigint[])
+ *		cf_contains_hash() of each hash, as an array of the same shape.
+ */
+Datum
+cf_contains_hashes(PG_FUNCTION_ARGS)
+{
+	return func_contains_each(fcinfo, true);
 }
 
 /*

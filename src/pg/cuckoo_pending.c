@@ -35,6 +35,30 @@ cuckoo_pending_new(MemoryContext parent, int max_copies, bool add_copies)
 }
 
 /*
+ * cuckoo_pending_new_hashes
+ *		No hashes pending yet, for a filter of the given parameters.
+ *
+ * There can be one of these for each of very many groups: it starts small.
+ */
+CuckooPending *
+cuckoo_pending_new_hashes(MemoryContext parent,
+						  const CuckooHashArguments *arguments,
+						  const CuckooParameters *parameters, bool may_spill)
+{
+	const MemoryContext context =
+		AllocSetContextCreate(parent, "hashes for a cuckoo filter",
+							  ALLOCSET_START_SMALL_SIZES);
+	CuckooPending *pending =
+		MemoryContextAllocZero(context, sizeof(CuckooPending));
+
+	pending->context = context;
+	pending->parameters = *parameters;
+	pending->arguments = *arguments;
+	cuckoo_collector_init(&pending->collector, context, 1, may_spill);
+	return pending;
+}
+
+/*
  * cuckoo_pending_add
  *		Add the keys of a filter to those pending.
  */
@@ -55,15 +79,52 @@ cuckoo_pending_add(CuckooPending *pending, const CuckooFilter *filter)
 }
 
 /*
- * cuckoo_pending_flush
- *		Merge into a filter what is pending.
+ * pending_flush_hashes
+ *		Build a filter of the hashes that are pending, and merge it into
+ *		another one.
+ */
+static void
+pending_flush_hashes(CuckooPending *pending, CuckooFilter *filter)
+{
+	CuckooCollectorReader reader;
+	CuckooHashSource source;
+	CuckooFilter built;
+	CuckooStatus status;
+	const uint64 nhashes = cuckoo_collector_count(&pending->collector);
+
+	source = cuckoo_collector_source(&reader, &pending->collector);
+	status = cuckoo_build(&built, &pending->parameters, &source, nhashes,
+						  &cuckoo_host);
+	if (status != CUCKOO_OK)
+		cuckoo_error_build(status, nhashes, pending->parameters.capacity,
+						   false);
+
+	if (filter->nentries == 0)
+	{
+		built.family = filter->family;
+		cuckoo_filter_release(filter, &cuckoo_host);
+		*filter = built;
+	}
+	else
+	{
+		status = cuckoo_merge_into(filter, &built, false, &cuckoo_host);
+		if (status != CUCKOO_OK)
+			cuckoo_error_add(status, filter);
+		cuckoo_filter_release(&built, &cuckoo_host);
+	}
+	cuckoo_collector_end(&pending->collector);
+}
+
+/*
+ * pending_flush_filters
+ *		Merge into a filter the filters that are pending.
  *
  * If that is more than the filter has, both are built anew; but not if that
  * might exceed the capacity: then the table at hand can be larger than any that
  * would be built.
  */
-void
-cuckoo_pending_flush(CuckooPending *pending, CuckooFilter *filter)
+static void
+pending_flush_filters(CuckooPending *pending, CuckooFilter *filter)
 {
 	CuckooCollectorReader reader;
 	CuckooHashSource source;
@@ -97,6 +158,18 @@ cuckoo_pending_flush(CuckooPending *pending, CuckooFilter *filter)
 									 pending->add_copies, &cuckoo_host);
 	if (status != CUCKOO_OK)
 		cuckoo_error_add(status, filter);
+}
 
+/*
+ * cuckoo_pending_flush
+ *		Merge into a filter what is pending.
+ */
+void
+cuckoo_pending_flush(CuckooPending *pending, CuckooFilter *filter)
+{
+	if (cuckoo_pending_is_of_hashes(pending))
+		pending_flush_hashes(pending, filter);
+	else
+		pending_flush_filters(pending, filter);
 	MemoryContextDelete(pending->context);
 }

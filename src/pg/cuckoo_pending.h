@@ -12,11 +12,24 @@
 
 #include "cuckoo_collector.h"
 
+/* Parameters as the user gave them, each checked and none of them NULL. */
+typedef struct CuckooHashArguments
+{
+	float8		capacity;
+	float8		fpr;
+	int64		seed;
+	int32		max_copies;
+} CuckooHashArguments;
+
 /*
- * Filters that have yet to be merged into the state of an aggregate, as keys.
+ * What has yet to be merged into the state of an aggregate: filters, as keys,
+ * or hashes.
  *
- * Adding them one by one would miss the cache with each entry.  As keys they
+ * Adding filters one by one would miss the cache with each entry.  As keys they
  * come to their superblocks together, many filters at a time.
+ *
+ * Hashes are made a filter of their own first, each hash once: two of them
+ * with the same entry can still be told apart here.
  */
 typedef struct CuckooPending
 {
@@ -24,10 +37,26 @@ typedef struct CuckooPending
 	CuckooCollector collector;
 	bool		add_copies;
 	uint64		nadded;			/* keys so far, equal ones counted */
+
+	/* of hashes only */
+	CuckooParameters parameters;	/* capacity 0: these are filters */
+	CuckooHashArguments arguments;	/* what they were made of */
+	bool		is_watched;		/* the files of the collector will be closed */
 } CuckooPending;
+
+static inline bool
+cuckoo_pending_is_of_hashes(const CuckooPending *pending)
+{
+	return pending->parameters.capacity > 0;
+}
 
 extern CuckooPending *cuckoo_pending_new(MemoryContext parent, int max_copies,
 										 bool add_copies);
+extern CuckooPending *
+			cuckoo_pending_new_hashes(MemoryContext parent,
+									  const CuckooHashArguments *arguments,
+									  const CuckooParameters *parameters,
+									  bool may_spill);
 extern void cuckoo_pending_add(CuckooPending *pending,
 							   const CuckooFilter *filter);
 extern void cuckoo_pending_flush(CuckooPending *pending, CuckooFilter *filter);

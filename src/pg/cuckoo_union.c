@@ -268,6 +268,8 @@ union_merge_transition(FunctionCallInfo fcinfo, bool add_copies)
 	state = cuckoo_expanded_with_pending(PG_GETARG_DATUM(0));
 	if (state == NULL)
 		state = cuckoo_expanded_new(PG_GETARG_DATUM(0), context);
+	if (state->pending != NULL && cuckoo_pending_is_of_hashes(state->pending))
+		cuckoo_expanded_flush(state);
 	datum = PG_GETARG_CUCKOOFILTER_P(1);
 	cuckoo_datum_open(&other, datum);
 	if (!union_merge_later(state, &other, add_copies,
@@ -286,7 +288,8 @@ union_merge_transition(FunctionCallInfo fcinfo, bool add_copies)
 
 /*
  * cf_union_agg_transition(state, filter)
- *		Transition and combine function of cf_union_agg.
+ *		Transition function of cf_union_agg; combine function of cf_union_agg
+ *		and cf_hash_agg.
  */
 Datum
 cf_union_agg_transition(PG_FUNCTION_ARGS)
