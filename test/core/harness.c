@@ -250,7 +250,8 @@ host_alloc(void *context, size_t bytes)
 	cuckoo_store_le64(memory + 8, ~(uint64_t) bytes);
 	memset(memory + FRONT_BYTES, (int) ((0x11 + host->nallocs * 7) & 0xFF),
 		   bytes);
-	memset(memory + FRONT_BYTES + bytes, GUARD, GUARD_BYTES);
+	for (int i = 0; i < GUARD_BYTES; i++)
+		memory[FRONT_BYTES + bytes + (uint64_t) i] = GUARD;
 
 	host->nlive++;
 	host->live_bytes += bytes;
