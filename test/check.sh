@@ -52,7 +52,7 @@ servers.  Leaves nothing behind but installed packages.
                the archive and the Debian packages.  Needs root, 5 GB under the
                cache folder (\${XDG_CACHE_HOME:-/var/cache}) and the Debian
                mirror, for the largest filters 6 GB of memory and 12 GB of disk
-  --only LIST  only these suites: core sanitize clang regress isolation tap
+  --only LIST  only these suites: core sanitize clang regress isolation module tap
                documentation asserts, and with --all also asan cassert
                valgrind matrix upgrade endian bits32 faults limits package
   --fuzz=SECS  instead of all these, fuzz the input functions and the core
@@ -159,6 +159,9 @@ server_suites()
 	if wanted isolation; then
 		suite "$title, isolation" run_isolation
 	fi
+	if wanted module; then
+		suite "$title, aggregates split over servers" run_module
+	fi
 	if wanted tap; then
 		suite "$title, TAP" run_all_tap
 	fi
@@ -237,7 +240,7 @@ main()
 	if wanted core || wanted sanitize || wanted clang; then
 		core_suites "$major"
 	fi
-	if wanted regress || wanted isolation || wanted tap || wanted documentation; then
+	if wanted regress || wanted isolation || wanted module || wanted tap || wanted documentation; then
 		server_suites "$major"
 	fi
 	if wanted asserts; then

@@ -37,7 +37,7 @@ run_asserts()
 # Everything that is run in one server, in a build that is slower than others.
 run_server_tests()
 {
-	run_regress && run_isolation && run_all_tap
+	run_regress && run_isolation && run_module && run_all_tap
 }
 
 # Percentage of the lines that the tests have to reach.

@@ -188,6 +188,7 @@ matrix_major()
 	if ((nfailed == 0)); then
 		suite "$title, regression" run_regress
 		suite "$title, isolation" run_isolation
+		suite "$title, aggregates split over servers" run_module
 		suite "$title, TAP" run_all_tap
 	fi
 	SRV_MAKE=()

@@ -182,11 +182,11 @@ srv_stop()
 	rm -rf "$SRV_ROOT$SRV_WORK/data" "$SRV_ROOT$SRV_WORK/run"
 }
 
-# makefile_list NAME
+# makefile_list NAME [ARG...]
 #		A list that the Makefile holds, on one line.
 makefile_list()
 {
-	srv_as make -C src -s --no-print-directory PG_CONFIG="$SRV_CONFIG" "print-$1"
+	srv_as make -C src -s --no-print-directory PG_CONFIG="$SRV_CONFIG" "${@:2}" "print-$1"
 }
 
 # pgxs_test
@@ -266,6 +266,23 @@ run_isolation()
 	tests=$(makefile_list ISOLATION) || { step "make print-ISOLATION failed"; return 1; }
 	run_pg_regress isolation isolation/pg_isolation_regress \
 		"$SRV_WORK/src/test/isolation" "$tests" --load-extension=cuckoo_filter
+}
+
+# run_module
+#		Aggregates run as distributed engines run them: by a module of our own,
+#		which is built here and installed into the private copy.
+run_module()
+{
+	local log=$SRV_ROOT$SRV_WORK/module.log tests
+
+	if ! srv_make "$log" -C test/module all install COPT=-Werror; then
+		show "$log"
+		return 1
+	fi
+	tests=$(makefile_list REGRESS -C test/module) ||
+		{ step "make print-REGRESS failed"; return 1; }
+	run_pg_regress module regress/pg_regress "$SRV_WORK/src/test/module" "$tests" \
+		--load-extension=cuckoo_filter --load-extension=cuckoo_executor
 }
 
 # run_tap FILE...
