@@ -100,10 +100,15 @@ ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation \
 	--load-extension=cuckoo_filter
 TAP_TESTS = 1
 TAP = 001_dump_restore 002_crash_recovery 003_replication 004_extension \
-	005_faults 006_hostile_input 007_upkeep_dump 008_upkeep_stress
+	005_faults 006_hostile_input 007_upkeep_dump 008_upkeep_stress \
+	009_symbols
 PROVE_TESTS = $(TAP:%=test/t/%.pl)
 
 PG_CPPFLAGS = -I$(srcdir)/src
+# Only what is declared PGDLLEXPORT can be seen from outside.  PGXS does so from
+# 16 on; where it does not, a module loaded earlier could stand in for functions
+# of ours that have the same name.
+PG_CFLAGS = -fvisibility=hidden
 SHLIB_LINK = -lm
 
 PG_CONFIG ?= pg_config

@@ -12,7 +12,28 @@
 
 #include "catalog/pg_operator.h"
 #include "common/base64.h"
+#include "fmgr.h"
 #include "utils/syscache.h"
+
+/*
+ * 16: PGDLLEXPORT makes a symbol visible in a library that hides the others,
+ * and PG_FUNCTION_INFO_V1() says it of the function, too.
+ */
+#if PG_VERSION_NUM < 160000
+#undef PGDLLEXPORT
+#define PGDLLEXPORT			__attribute__((visibility("default")))
+#undef PG_FUNCTION_INFO_V1
+#define PG_FUNCTION_INFO_V1(function) \
+	extern PGDLLEXPORT Datum function(PG_FUNCTION_ARGS); \
+	extern PGDLLEXPORT const Pg_finfo_record *pg_finfo_##function(void); \
+	const Pg_finfo_record * \
+	pg_finfo_##function(void) \
+	{ \
+		static const Pg_finfo_record record = {1}; \
+		return &record; \
+	} \
+	extern int	no_such_variable
+#endif
 
 /*
  * 16: the VARDATA() family left postgres.h for a header of its own, and input
