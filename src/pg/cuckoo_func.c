@@ -49,11 +49,27 @@ PG_FUNCTION_INFO_V1(cf_check);
 #define POLL_ELEMENTS	4096
 
 /*
- * func_value_key
- *		The key of a call site's value argument, made at its first call.
+ * What a call site that probes by value remembers from one call to the next.
+ */
+typedef struct FuncProbe
+{
+	CuckooReader reader;
+	CuckooHasher *hasher;		/* of its value argument, or of the elements */
+
+	/* the hash of a constant or a parameter, see func_stable_value_hash() */
+	bool		value_is_stable;
+	bool		has_value;
+	Datum		value;			/* a copy of the last one */
+	uint64		value_seed;
+	uint64		value_hash;
+} FuncProbe;
+
+/*
+ * func_value_hasher
+ *		The hasher of a call site's value argument, made at its first call.
  */
 static inline CuckooHasher *
-func_value_key(FunctionCallInfo fcinfo, int argno)
+func_value_hasher(FunctionCallInfo fcinfo, int argno)
 {
 	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
 		fcinfo->flinfo->fn_extra = cuckoo_hasher_for_argument(fcinfo, argno);
@@ -62,7 +78,7 @@ func_value_key(FunctionCallInfo fcinfo, int argno)
 
 /* Likewise of the elements of an array argument. */
 static inline CuckooHasher *
-func_element_key(FunctionCallInfo fcinfo, int argno)
+func_element_hasher(FunctionCallInfo fcinfo, int argno)
 {
 	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
 		fcinfo->flinfo->fn_extra = cuckoo_hasher_for_elements(fcinfo, argno);
@@ -70,21 +86,41 @@ func_element_key(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * func_probe_site
+ * func_new_probe
+ *		A call site that remembers nothing yet.
+ */
+static FuncProbe *
+func_new_probe(FunctionCallInfo fcinfo, CuckooHasher *hasher)
+{
+	const MemoryContext mcxt = fcinfo->flinfo->fn_mcxt;
+	FuncProbe  *const probe = MemoryContextAllocZero(mcxt, sizeof(FuncProbe));
+
+	cuckoo_reader_init(&probe->reader, mcxt);
+	probe->hasher = hasher;
+	return fcinfo->flinfo->fn_extra = probe;
+}
+
+/*
+ * func_value_probe
  *		The call site of a probe by value.
  */
-static inline CuckooReader *
-func_probe_site(FunctionCallInfo fcinfo, int value_argno)
+static inline FuncProbe *
+func_value_probe(FunctionCallInfo fcinfo, int argno)
 {
-	CuckooReader *const site = cuckoo_reader(fcinfo);
+	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
+		func_new_probe(fcinfo, cuckoo_hasher_for_argument(fcinfo, argno))->
+			value_is_stable = get_fn_expr_arg_stable(fcinfo->flinfo, argno);
+	return fcinfo->flinfo->fn_extra;
+}
 
-	if (unlikely(site->key == NULL))
-	{
-		site->key = cuckoo_hasher_for_argument(fcinfo, value_argno);
-		site->value_is_stable = get_fn_expr_arg_stable(fcinfo->flinfo,
-													   value_argno);
-	}
-	return site;
+/* Likewise of a probe by the elements of an array, or by hashes in one. */
+static inline FuncProbe *
+func_element_probe(FunctionCallInfo fcinfo, int argno, bool are_hashes)
+{
+	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
+		func_new_probe(fcinfo, are_hashes ? NULL :
+					   cuckoo_hasher_for_elements(fcinfo, argno));
+	return fcinfo->flinfo->fn_extra;
 }
 
 /*
@@ -97,31 +133,31 @@ func_probe_site(FunctionCallInfo fcinfo, int value_argno)
  * same pointer.
  */
 static uint64
-func_stable_value_hash(CuckooReader *site, Datum value, uint64 seed)
+func_stable_value_hash(FuncProbe *probe, Datum value, uint64 seed)
 {
 	MemoryContext caller;
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
 
-	cuckoo_hasher_storage(site->key, &typlen, &typbyval, &typalign);
+	cuckoo_hasher_storage(probe->hasher, &typlen, &typbyval, &typalign);
 	if (typlen == -1 && VARATT_IS_EXTERNAL(DatumGetPointer(value)))
-		return cuckoo_hash_value(site->key, value, seed);
+		return cuckoo_hash_value(probe->hasher, value, seed);
 
-	if (site->has_value && site->value_seed == seed &&
-		datumIsEqual(value, site->value, typbyval, typlen))
-		return site->value_hash;
+	if (probe->has_value && probe->value_seed == seed &&
+		datumIsEqual(value, probe->value, typbyval, typlen))
+		return probe->value_hash;
 
-	if (site->has_value && !typbyval)
-		pfree(DatumGetPointer(site->value));
-	site->has_value = false;
-	site->value_hash = cuckoo_hash_value(site->key, value, seed);
-	site->value_seed = seed;
-	caller = MemoryContextSwitchTo(site->mcxt);
-	site->value = datumCopy(value, typbyval, typlen);
+	if (probe->has_value && !typbyval)
+		pfree(DatumGetPointer(probe->value));
+	probe->has_value = false;
+	probe->value_hash = cuckoo_hash_value(probe->hasher, value, seed);
+	probe->value_seed = seed;
+	caller = MemoryContextSwitchTo(probe->reader.mcxt);
+	probe->value = datumCopy(value, typbyval, typlen);
 	MemoryContextSwitchTo(caller);
-	site->has_value = true;
-	return site->value_hash;
+	probe->has_value = true;
+	return probe->value_hash;
 }
 
 /*
@@ -129,11 +165,11 @@ func_stable_value_hash(CuckooReader *site, Datum value, uint64 seed)
  *		The hash of the value that a filter is probed with.
  */
 static inline uint64
-func_probe_hash(CuckooReader *site, Datum value, uint64 seed)
+func_probe_hash(FuncProbe *probe, Datum value, uint64 seed)
 {
-	if (unlikely(site->value_is_stable))
-		return func_stable_value_hash(site, value, seed);
-	return cuckoo_hash_value(site->key, value, seed);
+	if (unlikely(probe->value_is_stable))
+		return func_stable_value_hash(probe, value, seed);
+	return cuckoo_hash_value(probe->hasher, value, seed);
 }
 
 /*
@@ -145,10 +181,10 @@ func_probe_hash(CuckooReader *site, Datum value, uint64 seed)
  * may hold anything.
  */
 static inline bool
-func_may_hold(const CuckooFilter *filter, const CuckooHasher *key,
+func_may_hold(const CuckooFilter *filter, const CuckooHasher *hasher,
 			  CuckooUse use)
 {
-	const CuckooFamily family = cuckoo_hasher_family(key);
+	const CuckooFamily family = cuckoo_hasher_family(hasher);
 
 	if (filter->nentries == 0)
 		return false;
@@ -186,7 +222,7 @@ func_may_change(FunctionCallInfo fcinfo)
  * *positions is set to the place of each among all elements.
  */
 static int
-func_element_hashes(Datum array, CuckooHasher *key, uint64 seed,
+func_element_hashes(Datum array, CuckooHasher *hasher, uint64 seed,
 					uint64 **hashes,
 					int **positions)
 {
@@ -199,8 +235,8 @@ func_element_hashes(Datum array, CuckooHasher *key, uint64 seed,
 	char		typalign = TYPALIGN_DOUBLE;
 	int			nhashes = 0;
 
-	if (key != NULL)
-		cuckoo_hasher_storage(key, &typlen, &typbyval, &typalign);
+	if (hasher != NULL)
+		cuckoo_hasher_storage(hasher, &typlen, &typbyval, &typalign);
 	cuckoo_array_iter_setup(&iterator, elements, typlen, typbyval, typalign);
 
 	*hashes = palloc(Max(nelements, 1) * sizeof(uint64));
@@ -219,8 +255,8 @@ func_element_hashes(Datum array, CuckooHasher *key, uint64 seed,
 			continue;
 		if (positions != NULL)
 			(*positions)[nhashes] = i;
-		(*hashes)[nhashes++] = key != NULL ?
-			cuckoo_hash_value(key, element, seed) :
+		(*hashes)[nhashes++] = hasher != NULL ?
+			cuckoo_hash_value(hasher, element, seed) :
 			(uint64) DatumGetInt64(element);
 	}
 	return nhashes;
@@ -287,16 +323,16 @@ Datum
 cf_add(PG_FUNCTION_ARGS)
 {
 	CuckooChange change;
-	CuckooHasher *key;
+	CuckooHasher *hasher;
 	uint64		hash;
 
 	if (!func_may_change(fcinfo))
 		return PG_GETARG_DATUM(0);
 	cuckoo_change_begin(&change, fcinfo);
 
-	key = func_value_key(fcinfo, 1);
-	hash = cuckoo_hash_value(key, PG_GETARG_DATUM(1), change.filter->seed);
-	return func_add_hashes(fcinfo, &change, cuckoo_hasher_family(key), &hash,
+	hasher = func_value_hasher(fcinfo, 1);
+	hash = cuckoo_hash_value(hasher, PG_GETARG_DATUM(1), change.filter->seed);
+	return func_add_hashes(fcinfo, &change, cuckoo_hasher_family(hasher), &hash,
 						   1);
 }
 
@@ -310,7 +346,7 @@ Datum
 cf_add_all(PG_FUNCTION_ARGS)
 {
 	CuckooChange change;
-	CuckooHasher *key;
+	CuckooHasher *hasher;
 	uint64	   *hashes;
 	int			nhashes;
 
@@ -318,11 +354,11 @@ cf_add_all(PG_FUNCTION_ARGS)
 		return PG_GETARG_DATUM(0);
 	cuckoo_change_begin(&change, fcinfo);
 
-	key = func_element_key(fcinfo, 1);
-	nhashes = func_element_hashes(PG_GETARG_DATUM(1), key,
+	hasher = func_element_hasher(fcinfo, 1);
+	nhashes = func_element_hashes(PG_GETARG_DATUM(1), hasher,
 								  change.filter->seed, &hashes, NULL);
 	return func_add_hashes(fcinfo, &change,
-						   nhashes > 0 ? cuckoo_hasher_family(key) :
+						   nhashes > 0 ? cuckoo_hasher_family(hasher) :
 						   CUCKOO_FAMILY_NONE, hashes, nhashes);
 }
 
@@ -378,18 +414,18 @@ Datum
 cf_remove(PG_FUNCTION_ARGS)
 {
 	CuckooChange change;
-	CuckooHasher *key;
+	CuckooHasher *hasher;
 	uint64		hash;
 
 	if (!func_may_change(fcinfo))
 		return PG_GETARG_DATUM(0);
 	cuckoo_change_begin(&change, fcinfo);
 
-	key = func_value_key(fcinfo, 1);
+	hasher = func_value_hasher(fcinfo, 1);
 	cuckoo_error_unless_removable(change.filter);
-	if (!func_may_hold(change.filter, key, CUCKOO_USE_REMOVE))
+	if (!func_may_hold(change.filter, hasher, CUCKOO_USE_REMOVE))
 		return cuckoo_change_end(&change, fcinfo, false);
-	hash = cuckoo_hash_value(key, PG_GETARG_DATUM(1), change.filter->seed);
+	hash = cuckoo_hash_value(hasher, PG_GETARG_DATUM(1), change.filter->seed);
 	return cuckoo_change_end(&change, fcinfo,
 							 cuckoo_change_remove(&change, &hash, 1));
 }
@@ -402,7 +438,7 @@ Datum
 cf_remove_all(PG_FUNCTION_ARGS)
 {
 	CuckooChange change;
-	CuckooHasher *key;
+	CuckooHasher *hasher;
 	uint64	   *hashes;
 	int			nhashes;
 
@@ -410,11 +446,11 @@ cf_remove_all(PG_FUNCTION_ARGS)
 		return PG_GETARG_DATUM(0);
 	cuckoo_change_begin(&change, fcinfo);
 
-	key = func_element_key(fcinfo, 1);
+	hasher = func_element_hasher(fcinfo, 1);
 	cuckoo_error_unless_removable(change.filter);
-	nhashes = func_element_hashes(PG_GETARG_DATUM(1), key,
+	nhashes = func_element_hashes(PG_GETARG_DATUM(1), hasher,
 								  change.filter->seed, &hashes, NULL);
-	if (nhashes == 0 || !func_may_hold(change.filter, key, CUCKOO_USE_REMOVE))
+	if (nhashes == 0 || !func_may_hold(change.filter, hasher, CUCKOO_USE_REMOVE))
 		return cuckoo_change_end(&change, fcinfo, false);
 	return cuckoo_change_end(&change, fcinfo,
 							 cuckoo_change_remove(&change, hashes, nhashes));
@@ -468,17 +504,17 @@ cf_remove_hashes(PG_FUNCTION_ARGS)
 static inline bool
 func_contains(FunctionCallInfo fcinfo, int filter_argno, int value_argno)
 {
-	CuckooReader *const site = func_probe_site(fcinfo, value_argno);
+	FuncProbe  *const probe = func_value_probe(fcinfo, value_argno);
 	const CuckooFilter *const filter =
-		cuckoo_reader_open(site, PG_GETARG_DATUM(filter_argno));
+		cuckoo_reader_open(&probe->reader, PG_GETARG_DATUM(filter_argno));
 	bool		result;
 
-	result = func_may_hold(filter, site->key, CUCKOO_USE_PROBE) &&
-		cuckoo_reader_contains(site,
-							   func_probe_hash(site,
+	result = func_may_hold(filter, probe->hasher, CUCKOO_USE_PROBE) &&
+		cuckoo_reader_contains(&probe->reader,
+							   func_probe_hash(probe,
 											   PG_GETARG_DATUM(value_argno),
 											   filter->seed));
-	cuckoo_reader_close(site);
+	cuckoo_reader_close(&probe->reader);
 	return result;
 }
 
@@ -509,12 +545,12 @@ cf_contained(PG_FUNCTION_ARGS)
 Datum
 cf_contains_hash(PG_FUNCTION_ARGS)
 {
-	CuckooReader *const site = cuckoo_reader(fcinfo);
+	CuckooReader *const reader = cuckoo_reader(fcinfo);
 	bool		result;
 
-	cuckoo_reader_open(site, PG_GETARG_DATUM(0));
-	result = cuckoo_reader_contains(site, (uint64) PG_GETARG_INT64(1));
-	cuckoo_reader_close(site);
+	cuckoo_reader_open(reader, PG_GETARG_DATUM(0));
+	result = cuckoo_reader_contains(reader, (uint64) PG_GETARG_INT64(1));
+	cuckoo_reader_close(reader);
 	PG_RETURN_BOOL(result);
 }
 
@@ -530,23 +566,23 @@ static int
 func_probe_elements(FunctionCallInfo fcinfo, bool are_hashes, bool **results,
 					int **positions)
 {
-	CuckooReader *const site = cuckoo_reader(fcinfo);
+	FuncProbe  *const probe = func_element_probe(fcinfo, 1, are_hashes);
 	const CuckooFilter *filter;
 	uint64	   *hashes;
 	int			nhashes;
 
-	if (unlikely(site->key == NULL) && !are_hashes)
-		site->key = cuckoo_hasher_for_elements(fcinfo, 1);
-	filter = cuckoo_reader_open(site, PG_GETARG_DATUM(0));
-	nhashes = func_element_hashes(PG_GETARG_DATUM(1), site->key,
+	filter = cuckoo_reader_open(&probe->reader, PG_GETARG_DATUM(0));
+	nhashes = func_element_hashes(PG_GETARG_DATUM(1), probe->hasher,
 								  filter->seed, &hashes, positions);
 	*results = palloc0(Max(nhashes, 1) * sizeof(bool));
 	if (nhashes > 0 &&
-		(are_hashes || func_may_hold(filter, site->key, CUCKOO_USE_PROBE)))
-		cuckoo_reader_contains_batch(site, hashes, nhashes, *results);
+		(are_hashes ||
+		 func_may_hold(filter, probe->hasher, CUCKOO_USE_PROBE)))
+		cuckoo_reader_contains_batch(&probe->reader, hashes, nhashes,
+									 *results);
 
 	pfree(hashes);
-	cuckoo_reader_close(site);
+	cuckoo_reader_close(&probe->reader);
 	return nhashes;
 }
 
@@ -633,11 +669,11 @@ cf_contains_hashes(PG_FUNCTION_ARGS)
 Datum
 cf_count(PG_FUNCTION_ARGS)
 {
-	CuckooReader *const site = cuckoo_reader(fcinfo);
+	CuckooReader *const reader = cuckoo_reader(fcinfo);
 	const int64 nentries = (int64)
-		cuckoo_reader_open_header(site, PG_GETARG_DATUM(0))->nentries;
+		cuckoo_reader_open_header(reader, PG_GETARG_DATUM(0))->nentries;
 
-	cuckoo_reader_close(site);
+	cuckoo_reader_close(reader);
 	PG_RETURN_INT64(nentries);
 }
 
@@ -648,16 +684,17 @@ cf_count(PG_FUNCTION_ARGS)
 Datum
 cf_count_value(PG_FUNCTION_ARGS)
 {
-	CuckooReader *const site = func_probe_site(fcinfo, 1);
+	FuncProbe  *const probe = func_value_probe(fcinfo, 1);
 	const CuckooFilter *const filter =
-		cuckoo_reader_open(site, PG_GETARG_DATUM(0));
+		cuckoo_reader_open(&probe->reader, PG_GETARG_DATUM(0));
 	int			ncopies = 0;
 
-	if (func_may_hold(filter, site->key, CUCKOO_USE_PROBE))
-		ncopies = cuckoo_reader_count(site,
-									  func_probe_hash(site, PG_GETARG_DATUM(1),
+	if (func_may_hold(filter, probe->hasher, CUCKOO_USE_PROBE))
+		ncopies = cuckoo_reader_count(&probe->reader,
+									  func_probe_hash(probe,
+													  PG_GETARG_DATUM(1),
 													  filter->seed));
-	cuckoo_reader_close(site);
+	cuckoo_reader_close(&probe->reader);
 	PG_RETURN_INT32(ncopies);
 }
 
@@ -668,7 +705,7 @@ cf_count_value(PG_FUNCTION_ARGS)
 Datum
 cf_hash(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64((int64) cuckoo_hash_value(func_value_key(fcinfo, 0),
+	PG_RETURN_INT64((int64) cuckoo_hash_value(func_value_hasher(fcinfo, 0),
 											  PG_GETARG_DATUM(0),
 											  (uint64) PG_GETARG_INT64(1)));
 }
@@ -711,11 +748,11 @@ cf_resize(PG_FUNCTION_ARGS)
 Datum
 cf_fpr(PG_FUNCTION_ARGS)
 {
-	CuckooReader *const site = cuckoo_reader(fcinfo);
+	CuckooReader *const reader = cuckoo_reader(fcinfo);
 	const float8 fpr =
-		cuckoo_filter_fpr(cuckoo_reader_open_header(site, PG_GETARG_DATUM(0)));
+		cuckoo_filter_fpr(cuckoo_reader_open_header(reader, PG_GETARG_DATUM(0)));
 
-	cuckoo_reader_close(site);
+	cuckoo_reader_close(reader);
 	PG_RETURN_FLOAT8(fpr);
 }
 
@@ -726,7 +763,7 @@ cf_fpr(PG_FUNCTION_ARGS)
 Datum
 cf_info(PG_FUNCTION_ARGS)
 {
-	CuckooReader *const site = cuckoo_reader(fcinfo);
+	CuckooReader *const reader = cuckoo_reader(fcinfo);
 	const CuckooFilter *filter;
 	TupleDesc	tupdesc;
 	Datum		values[23];
@@ -735,7 +772,7 @@ cf_info(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	filter = cuckoo_reader_open_header(site, PG_GETARG_DATUM(0));
+	filter = cuckoo_reader_open_header(reader, PG_GETARG_DATUM(0));
 
 	values[i++] = CStringGetTextDatum(filter->is_table ? "table" : "list");
 	nulls[i] = filter->family == CUCKOO_FAMILY_NONE;
@@ -769,7 +806,7 @@ cf_info(PG_FUNCTION_ARGS)
 	values[i++] = Int32GetDatum(CUCKOO_HASH_VERSION);
 	Assert(i == lengthof(values) && i == tupdesc->natts);
 
-	cuckoo_reader_close(site);
+	cuckoo_reader_close(reader);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),
 													  values, nulls)));
 }

@@ -214,91 +214,91 @@ hasher_check_range_equality(Oid type, Oid subtype)
 CuckooHasher *
 cuckoo_hasher_for_type(Oid type, Oid collation, MemoryContext mcxt)
 {
-	CuckooHasher *key;
+	CuckooHasher *hasher;
 	Oid			element;
 
 	check_stack_depth();
 
-	key = MemoryContextAllocZero(mcxt, sizeof(CuckooHasher));
-	key->mcxt = mcxt;
-	key->type = getBaseType(type);
-	get_typlenbyvalalign(key->type,
-						 &key->typlen, &key->typbyval, &key->typalign);
+	hasher = MemoryContextAllocZero(mcxt, sizeof(CuckooHasher));
+	hasher->mcxt = mcxt;
+	hasher->type = getBaseType(type);
+	get_typlenbyvalalign(hasher->type,
+						 &hasher->typlen, &hasher->typbyval, &hasher->typalign);
 
 	for (size_t i = 0; i < lengthof(key_types); i++)
 	{
-		if (key_types[i].type != key->type)
+		if (key_types[i].type != hasher->type)
 			continue;
 
-		key->kind = key_types[i].kind;
-		key->family = key_types[i].family;
+		hasher->kind = key_types[i].kind;
+		hasher->family = key_types[i].family;
 		if (key_types[i].is_collatable)
 			hasher_check_collation(collation);
 
 		/* where nothing can need conversion, a text is just its bytes */
-		if (key->kind == KEY_TEXT &&
+		if (hasher->kind == KEY_TEXT &&
 			(GetDatabaseEncoding() == PG_UTF8 ||
 			 GetDatabaseEncoding() == PG_SQL_ASCII))
-			key->kind = KEY_VARLENA;
-		return key;
+			hasher->kind = KEY_VARLENA;
+		return hasher;
 	}
 
-	element = get_element_type(key->type);
+	element = get_element_type(hasher->type);
 	if (OidIsValid(element))
 	{
-		key->kind = KEY_ARRAY;
-		key->family = CUCKOO_FAMILY_ARRAY;
-		key->element = cuckoo_hasher_for_type(element, collation, mcxt);
-		return key;
+		hasher->kind = KEY_ARRAY;
+		hasher->family = CUCKOO_FAMILY_ARRAY;
+		hasher->element = cuckoo_hasher_for_type(element, collation, mcxt);
+		return hasher;
 	}
 
-	if (key->type == RECORDOID)
+	if (hasher->type == RECORDOID)
 	{
-		key->kind = KEY_RECORD;
-		key->family = CUCKOO_FAMILY_RECORD;
-		return key;
+		hasher->kind = KEY_RECORD;
+		hasher->family = CUCKOO_FAMILY_RECORD;
+		return hasher;
 	}
 
-	switch (get_typtype(key->type))
+	switch (get_typtype(hasher->type))
 	{
 		case TYPTYPE_ENUM:
-			hasher_check_equality(key->type, ENUM_EQ_OP);
-			key->kind = KEY_ENUM;
-			key->family = CUCKOO_FAMILY_TEXT;
-			return key;
+			hasher_check_equality(hasher->type, ENUM_EQ_OP);
+			hasher->kind = KEY_ENUM;
+			hasher->family = CUCKOO_FAMILY_TEXT;
+			return hasher;
 
 		case TYPTYPE_COMPOSITE:
-			hasher_check_equality(key->type, RECORD_EQ_OP);
-			key->kind = KEY_RECORD;
-			key->family = CUCKOO_FAMILY_RECORD;
-			return key;
+			hasher_check_equality(hasher->type, RECORD_EQ_OP);
+			hasher->kind = KEY_RECORD;
+			hasher->family = CUCKOO_FAMILY_RECORD;
+			return hasher;
 
 		case TYPTYPE_RANGE:
-			hasher_check_equality(key->type, RANGE_EQ_OP);
-			key->typcache = lookup_type_cache(key->type, TYPECACHE_RANGE_INFO);
-			if (key->typcache->rngelemtype == NULL)
-				elog(ERROR, "type %u is not a range type", key->type);
-			key->kind = KEY_RANGE;
-			key->family = CUCKOO_FAMILY_RANGE;
-			key->element =
-				cuckoo_hasher_for_type(key->typcache->rngelemtype->type_id,
-									   key->typcache->rng_collation, mcxt);
-			hasher_check_range_equality(key->type,
-										key->typcache->rngelemtype->type_id);
-			return key;
+			hasher_check_equality(hasher->type, RANGE_EQ_OP);
+			hasher->typcache = lookup_type_cache(hasher->type, TYPECACHE_RANGE_INFO);
+			if (hasher->typcache->rngelemtype == NULL)
+				elog(ERROR, "type %u is not a range type", hasher->type);
+			hasher->kind = KEY_RANGE;
+			hasher->family = CUCKOO_FAMILY_RANGE;
+			hasher->element =
+				cuckoo_hasher_for_type(hasher->typcache->rngelemtype->type_id,
+									   hasher->typcache->rng_collation, mcxt);
+			hasher_check_range_equality(hasher->type,
+										hasher->typcache->rngelemtype->type_id);
+			return hasher;
 
 		case TYPTYPE_MULTIRANGE:
-			hasher_check_equality(key->type, MULTIRANGE_EQ_OP);
-			key->typcache = lookup_type_cache(key->type,
-											  TYPECACHE_MULTIRANGE_INFO);
-			if (key->typcache->rngtype == NULL)
-				elog(ERROR, "type %u is not a multirange type", key->type);
-			key->kind = KEY_MULTIRANGE;
-			key->family = CUCKOO_FAMILY_MULTIRANGE;
-			key->element =
-				cuckoo_hasher_for_type(key->typcache->rngtype->type_id,
+			hasher_check_equality(hasher->type, MULTIRANGE_EQ_OP);
+			hasher->typcache = lookup_type_cache(hasher->type,
+												 TYPECACHE_MULTIRANGE_INFO);
+			if (hasher->typcache->rngtype == NULL)
+				elog(ERROR, "type %u is not a multirange type", hasher->type);
+			hasher->kind = KEY_MULTIRANGE;
+			hasher->family = CUCKOO_FAMILY_MULTIRANGE;
+			hasher->element =
+				cuckoo_hasher_for_type(hasher->typcache->rngtype->type_id,
 									   InvalidOid, mcxt);
-			return key;
+			return hasher;
 
 		default:
 			hasher_refuse_type(type, NULL);
@@ -314,15 +314,15 @@ cuckoo_hasher_for_type(Oid type, Oid collation, MemoryContext mcxt)
 void
 cuckoo_hasher_require_type(Oid type, Oid collation, TupleDesc desc)
 {
-	const CuckooHasher *key = cuckoo_hasher_for_type(type, collation,
-													 CurrentMemoryContext);
+	const CuckooHasher *hasher = cuckoo_hasher_for_type(type, collation,
+														CurrentMemoryContext);
 
-	while (key->element != NULL)
-		key = key->element;
-	if (key->kind != KEY_RECORD)
+	while (hasher->element != NULL)
+		hasher = hasher->element;
+	if (hasher->kind != KEY_RECORD)
 		return;
-	if (key->type != RECORDOID)
-		desc = lookup_rowtype_tupdesc_copy(key->type, -1);
+	if (hasher->type != RECORDOID)
+		desc = lookup_rowtype_tupdesc_copy(hasher->type, -1);
 	for (int i = 0; desc != NULL && i < desc->natts; i++)
 	{
 		const FormData_pg_attribute *att = TupleDescAttr(desc, i);
@@ -426,24 +426,24 @@ cuckoo_hasher_for_elements(FunctionCallInfo fcinfo, int argno)
 }
 
 CuckooFamily
-cuckoo_hasher_family(const CuckooHasher *key)
+cuckoo_hasher_family(const CuckooHasher *hasher)
 {
-	return key->family;
+	return hasher->family;
 }
 
 Oid
-cuckoo_hasher_type(const CuckooHasher *key)
+cuckoo_hasher_type(const CuckooHasher *hasher)
 {
-	return key->type;
+	return hasher->type;
 }
 
 void
-cuckoo_hasher_storage(const CuckooHasher *key, int16 *typlen, bool *typbyval,
+cuckoo_hasher_storage(const CuckooHasher *hasher, int16 *typlen, bool *typbyval,
 					  char *typalign)
 {
-	*typlen = key->typlen;
-	*typbyval = key->typbyval;
-	*typalign = key->typalign;
+	*typlen = hasher->typlen;
+	*typbyval = hasher->typbyval;
+	*typalign = hasher->typalign;
 }
 
 const char *

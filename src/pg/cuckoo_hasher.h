@@ -85,7 +85,7 @@ typedef struct CuckooHasher
 	char		typalign;
 	Oid			type;			/* domains resolved */
 	MemoryContext mcxt;			/* holds this struct and its caches */
-	MemoryContext scratch;		/* made when first needed, only by the key the
+	MemoryContext scratch;		/* made when first needed, only by the one the
 								 * caller has, not by those below it */
 	struct CuckooHasher *element;	/* of an array, of a range's bounds, of a
 									 * multirange's ranges */
@@ -134,11 +134,11 @@ extern void cuckoo_hasher_argument_type(FunctionCallInfo fcinfo, int argno,
 										Oid *type, Oid *collation);
 
 /* The family of all values of the type. */
-extern CuckooFamily cuckoo_hasher_family(const CuckooHasher *key);
+extern CuckooFamily cuckoo_hasher_family(const CuckooHasher *hasher);
 
 /* The type hashed, domains resolved, and how its values are stored. */
-extern Oid	cuckoo_hasher_type(const CuckooHasher *key);
-extern void cuckoo_hasher_storage(const CuckooHasher *key, int16 *typlen,
+extern Oid	cuckoo_hasher_type(const CuckooHasher *hasher);
+extern void cuckoo_hasher_storage(const CuckooHasher *hasher, int16 *typlen,
 								  bool *typbyval, char *typalign);
 
 /*

@@ -132,7 +132,7 @@ typedef struct KeyString
 /* Changes of enum labels that this backend has heard of, or 0 for none yet. */
 static uint64 label_generation = 0;
 
-static void key_append_key(CuckooHasher *key, Datum value, StringInfo buf);
+static void key_append_key(CuckooHasher *hasher, Datum value, StringInfo buf);
 static void key_append_json_container(JsonbContainer *container,
 									  StringInfo buf);
 
@@ -372,7 +372,7 @@ key_forget_labels(Datum arg, cuckoo_syscache_id cacheid, uint32 hashvalue)
  * one of PL/pgSQL the command that renames a label.
  */
 static void
-key_start_labels(CuckooHasher *key)
+key_start_labels(CuckooHasher *hasher)
 {
 	HASHCTL		control;
 
@@ -382,22 +382,22 @@ key_start_labels(CuckooHasher *key)
 		label_generation = 1;
 	}
 
-	if (key->label_mcxt != NULL)
-		MemoryContextReset(key->label_mcxt);
+	if (hasher->label_mcxt != NULL)
+		MemoryContextReset(hasher->label_mcxt);
 	else
-		key->label_mcxt = AllocSetContextCreate(key->mcxt,
-												"cuckoo enum labels",
-												ALLOCSET_SMALL_SIZES);
-	key->labels = NULL;
-	key->last_label = NULL;
-	key->label_generation = label_generation;
+		hasher->label_mcxt = AllocSetContextCreate(hasher->mcxt,
+												   "cuckoo enum labels",
+												   ALLOCSET_SMALL_SIZES);
+	hasher->labels = NULL;
+	hasher->last_label = NULL;
+	hasher->label_generation = label_generation;
 
 	memset(&control, 0, sizeof(control));
 	control.keysize = sizeof(Oid);
 	control.entrysize = sizeof(EnumLabel);
-	control.hcxt = key->label_mcxt;
-	key->labels = hash_create("cuckoo enum labels", 32, &control,
-							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	control.hcxt = hasher->label_mcxt;
+	hasher->labels = hash_create("cuckoo enum labels", 32, &control,
+								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
 /*
@@ -405,18 +405,18 @@ key_start_labels(CuckooHasher *key)
  *		The label of an enum value, from the cache of this call site.
  */
 static const EnumLabel *
-key_enum_label(CuckooHasher *key, Oid value)
+key_enum_label(CuckooHasher *hasher, Oid value)
 {
 	EnumLabel  *label;
 	HeapTuple	tuple;
 	KeyString	string;
 
-	if (key->labels == NULL || key->label_generation != label_generation)
-		key_start_labels(key);
-	else if (key->last_label != NULL && key->last_label->value == value)
-		return key->last_label;
+	if (hasher->labels == NULL || hasher->label_generation != label_generation)
+		key_start_labels(hasher);
+	else if (hasher->last_label != NULL && hasher->last_label->value == value)
+		return hasher->last_label;
 
-	label = hash_search(key->labels, &value, HASH_FIND, NULL);
+	label = hash_search(hasher->labels, &value, HASH_FIND, NULL);
 	if (label == NULL)
 	{
 		char	   *bytes;
@@ -430,18 +430,18 @@ key_enum_label(CuckooHasher *key, Oid value)
 			NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
 		string.nbytes = strlen(string.bytes);
 		key_convert_string(&string);
-		bytes = MemoryContextAlloc(key->label_mcxt, string.nbytes + 1);
+		bytes = MemoryContextAlloc(hasher->label_mcxt, string.nbytes + 1);
 		memcpy(bytes, string.bytes, string.nbytes);
 		if (string.converted != NULL)
 			pfree(string.converted);
 		ReleaseSysCache(tuple);
 
-		label = hash_search(key->labels, &value, HASH_ENTER, NULL);
+		label = hash_search(hasher->labels, &value, HASH_ENTER, NULL);
 		label->nbytes = (uint32) string.nbytes;
 		label->bytes = bytes;
 	}
 
-	key->last_label = label;
+	hasher->last_label = label;
 	return label;
 }
 
@@ -452,16 +452,16 @@ key_enum_label(CuckooHasher *key, Oid value)
  * They stay valid as long as the value and until key_string_key_free().
  */
 static inline void
-key_string_key(CuckooHasher *key, Datum value, KeyString *string)
+key_string_key(CuckooHasher *hasher, Datum value, KeyString *string)
 {
 	string->detoasted = NULL;
 	string->converted = NULL;
 
-	switch (key->kind)
+	switch (hasher->kind)
 	{
 		case KEY_FIXED:
 			string->bytes = DatumGetPointer(value);
-			string->nbytes = key->typlen;
+			string->nbytes = hasher->typlen;
 			return;
 
 		case KEY_VARLENA:
@@ -495,7 +495,7 @@ key_string_key(CuckooHasher *key, Datum value, KeyString *string)
 
 		case KEY_ENUM:
 			{
-				const EnumLabel *label = key_enum_label(key,
+				const EnumLabel *label = key_enum_label(hasher,
 														DatumGetObjectId(value));
 
 				string->bytes = label->bytes;
@@ -504,7 +504,7 @@ key_string_key(CuckooHasher *key, Datum value, KeyString *string)
 			}
 
 		default:
-			elog(ERROR, "unexpected kind of filter key: %d", (int) key->kind);
+			elog(ERROR, "unexpected kind of filter key: %d", (int) hasher->kind);
 	}
 
 	key_convert_string(string);
@@ -575,7 +575,7 @@ key_end_length(StringInfo buf, int start)
  *		mark of a NULL.
  */
 static void
-key_append_element(CuckooHasher *key, Datum value, bool is_null, StringInfo buf)
+key_append_element(CuckooHasher *hasher, Datum value, bool is_null, StringInfo buf)
 {
 	int			start;
 
@@ -585,9 +585,9 @@ key_append_element(CuckooHasher *key, Datum value, bool is_null, StringInfo buf)
 		return;
 	}
 
-	key_append_byte(buf, key->family);
+	key_append_byte(buf, hasher->family);
 	start = key_begin_length(buf);
-	key_append_key(key, value, buf);
+	key_append_key(hasher, value, buf);
 	key_end_length(buf, start);
 }
 
@@ -870,11 +870,11 @@ key_append_json_container(JsonbContainer *container, StringInfo buf)
  *		elements.
  */
 static void
-key_append_array(CuckooHasher *key, Datum value, StringInfo buf)
+key_append_array(CuckooHasher *hasher, Datum value, StringInfo buf)
 {
 	ArrayType  *const array = DatumGetArrayTypeP(value);
 	const int	ndims = ARR_NDIM(array);
-	CuckooHasher *const element = key->element;
+	CuckooHasher *const element = hasher->element;
 	ArrayMetaState meta;
 	ArrayIterator iterator;
 	Datum		item;
@@ -941,9 +941,9 @@ key_layout_matches(const RecordLayout *layout, TupleDesc tupdesc)
  * type is accepted does not depend on the data.
  */
 static RecordLayout *
-key_record_layout(CuckooHasher *key, TupleDesc tupdesc)
+key_record_layout(CuckooHasher *hasher, TupleDesc tupdesc)
 {
-	RecordLayout *layout = key->layout;
+	RecordLayout *layout = hasher->layout;
 	MemoryContext mcxt;
 	const int	natts = tupdesc->natts;
 
@@ -980,10 +980,10 @@ key_record_layout(CuckooHasher *key, TupleDesc tupdesc)
 		layout->nfields++;
 	}
 
-	MemoryContextSetParent(mcxt, key->mcxt);
-	if (key->layout != NULL)
-		MemoryContextDelete(key->layout->mcxt);
-	key->layout = layout;
+	MemoryContextSetParent(mcxt, hasher->mcxt);
+	if (hasher->layout != NULL)
+		MemoryContextDelete(hasher->layout->mcxt);
+	hasher->layout = layout;
 	return layout;
 }
 
@@ -995,7 +995,7 @@ key_record_layout(CuckooHasher *key, TupleDesc tupdesc)
  * another in every row.
  */
 static void
-key_append_record(CuckooHasher *key, Datum value, StringInfo buf)
+key_append_record(CuckooHasher *hasher, Datum value, StringInfo buf)
 {
 	HeapTupleHeader const header = DatumGetHeapTupleHeader(value);
 	TupleDesc	tupdesc;
@@ -1004,7 +1004,7 @@ key_append_record(CuckooHasher *key, Datum value, StringInfo buf)
 
 	tupdesc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),
 									 HeapTupleHeaderGetTypMod(header));
-	layout = key_record_layout(key, tupdesc);
+	layout = key_record_layout(hasher, tupdesc);
 
 	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
 	ItemPointerSetInvalid(&tuple.t_self);
@@ -1032,7 +1032,7 @@ key_append_record(CuckooHasher *key, Datum value, StringInfo buf)
  * The ranges of discrete types are in canonical form already.
  */
 static void
-key_append_range(CuckooHasher *key, Datum value, StringInfo buf)
+key_append_range(CuckooHasher *hasher, Datum value, StringInfo buf)
 {
 	RangeType  *const range = DatumGetRangeTypeP(value);
 	RangeBound	lower;
@@ -1040,7 +1040,7 @@ key_append_range(CuckooHasher *key, Datum value, StringInfo buf)
 	bool		is_empty;
 	int			flags = 0;
 
-	range_deserialize(key->typcache, range, &lower, &upper, &is_empty);
+	range_deserialize(hasher->typcache, range, &lower, &upper, &is_empty);
 
 	if (is_empty)
 		key_append_byte(buf, KEY_RANGE_EMPTY);
@@ -1057,9 +1057,9 @@ key_append_range(CuckooHasher *key, Datum value, StringInfo buf)
 		key_append_byte(buf, flags);
 
 		if (!lower.infinite)
-			key_append_element(key->element, lower.val, false, buf);
+			key_append_element(hasher->element, lower.val, false, buf);
 		if (!upper.infinite)
-			key_append_element(key->element, upper.val, false, buf);
+			key_append_element(hasher->element, upper.val, false, buf);
 	}
 
 	if ((Pointer) range != DatumGetPointer(value))
@@ -1071,20 +1071,20 @@ key_append_range(CuckooHasher *key, Datum value, StringInfo buf)
  *		Number of ranges, then the ranges, which are in canonical form already.
  */
 static void
-key_append_multirange(CuckooHasher *key, Datum value, StringInfo buf)
+key_append_multirange(CuckooHasher *hasher, Datum value, StringInfo buf)
 {
 	MultirangeType *const multirange = DatumGetMultirangeTypeP(value);
 	RangeType **ranges;
 	int32		nranges;
 
-	multirange_deserialize(key->typcache->rngtype, multirange,
+	multirange_deserialize(hasher->typcache->rngtype, multirange,
 						   &nranges, &ranges);
 
 	key_append_int32(buf, nranges);
 	for (int i = 0; i < nranges; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		key_append_element(key->element, RangeTypePGetDatum(ranges[i]), false,
+		key_append_element(hasher->element, RangeTypePGetDatum(ranges[i]), false,
 						   buf);
 		pfree(ranges[i]);
 	}
@@ -1100,30 +1100,30 @@ key_append_multirange(CuckooHasher *key, Datum value, StringInfo buf)
  *		Append the key bytes of a value of any kind.
  */
 static void
-key_append_key(CuckooHasher *key, Datum value, StringInfo buf)
+key_append_key(CuckooHasher *hasher, Datum value, StringInfo buf)
 {
 	check_stack_depth();
 
-	if (key->kind <= KEY_LAST_SMALL)
+	if (hasher->kind <= KEY_LAST_SMALL)
 	{
 		uint8		bytes[SMALL_KEY_BYTES];
-		const int	nbytes = key_small_key(key->kind, value, bytes);
+		const int	nbytes = key_small_key(hasher->kind, value, bytes);
 
 		appendBinaryStringInfo(buf, (const char *) bytes, nbytes);
 		return;
 	}
 
-	if (key->kind <= KEY_LAST_STRING)
+	if (hasher->kind <= KEY_LAST_STRING)
 	{
 		KeyString	string;
 
-		key_string_key(key, value, &string);
+		key_string_key(hasher, value, &string);
 		appendBinaryStringInfo(buf, string.bytes, (int) string.nbytes);
 		key_string_key_free(&string);
 		return;
 	}
 
-	switch (key->kind)
+	switch (hasher->kind)
 	{
 		case KEY_NUMERIC:
 			key_append_numeric(value, buf);
@@ -1144,23 +1144,23 @@ key_append_key(CuckooHasher *key, Datum value, StringInfo buf)
 			}
 
 		case KEY_ARRAY:
-			key_append_array(key, value, buf);
+			key_append_array(hasher, value, buf);
 			break;
 
 		case KEY_RECORD:
-			key_append_record(key, value, buf);
+			key_append_record(hasher, value, buf);
 			break;
 
 		case KEY_RANGE:
-			key_append_range(key, value, buf);
+			key_append_range(hasher, value, buf);
 			break;
 
 		case KEY_MULTIRANGE:
-			key_append_multirange(key, value, buf);
+			key_append_multirange(hasher, value, buf);
 			break;
 
 		default:
-			elog(ERROR, "unexpected kind of filter key: %d", (int) key->kind);
+			elog(ERROR, "unexpected kind of filter key: %d", (int) hasher->kind);
 	}
 }
 
@@ -1177,23 +1177,23 @@ key_append_key(CuckooHasher *key, Datum value, StringInfo buf)
  * context is emptied by the next call or goes with its parent.
  */
 static uint64
-key_buffer_hash(CuckooHasher *key, Datum value, uint64 seed)
+key_buffer_hash(CuckooHasher *hasher, Datum value, uint64 seed)
 {
 	MemoryContext caller;
 	StringInfoData buf;
 	uint64		hash;
 
-	if (key->scratch == NULL)
-		key->scratch = AllocSetContextCreate(key->mcxt, "cuckoo key",
-											 ALLOCSET_DEFAULT_SIZES);
+	if (hasher->scratch == NULL)
+		hasher->scratch = AllocSetContextCreate(hasher->mcxt, "cuckoo key",
+												ALLOCSET_DEFAULT_SIZES);
 
-	MemoryContextReset(key->scratch);
-	caller = MemoryContextSwitchTo(key->scratch);
+	MemoryContextReset(hasher->scratch);
+	caller = MemoryContextSwitchTo(hasher->scratch);
 	initStringInfo(&buf);
-	key_append_key(key, value, &buf);
+	key_append_key(hasher, value, &buf);
 	hash = cuckoo_hash(buf.data, buf.len, seed);
 	MemoryContextSwitchTo(caller);
-	MemoryContextReset(key->scratch);
+	MemoryContextReset(hasher->scratch);
 
 	return hash;
 }
@@ -1203,26 +1203,26 @@ key_buffer_hash(CuckooHasher *key, Datum value, uint64 seed)
  *		The hash of a value.
  */
 uint64
-cuckoo_hash_value(CuckooHasher *key, Datum value, uint64 seed)
+cuckoo_hash_value(CuckooHasher *hasher, Datum value, uint64 seed)
 {
-	if (key->kind <= KEY_LAST_SMALL)
+	if (hasher->kind <= KEY_LAST_SMALL)
 	{
 		uint8		bytes[SMALL_KEY_BYTES];
-		const int	nbytes = key_small_key(key->kind, value, bytes);
+		const int	nbytes = key_small_key(hasher->kind, value, bytes);
 
 		return cuckoo_hash(bytes, nbytes, seed);
 	}
 
-	if (key->kind <= KEY_LAST_STRING)
+	if (hasher->kind <= KEY_LAST_STRING)
 	{
 		KeyString	string;
 		uint64		hash;
 
-		key_string_key(key, value, &string);
+		key_string_key(hasher, value, &string);
 		hash = cuckoo_hash(string.bytes, string.nbytes, seed);
 		key_string_key_free(&string);
 		return hash;
 	}
 
-	return key_buffer_hash(key, value, seed);
+	return key_buffer_hash(hasher, value, seed);
 }

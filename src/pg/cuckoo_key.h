@@ -16,6 +16,6 @@
  * The hash of a value that is not NULL.  A toasted value is detoasted; what
  * that takes is freed again before the call returns.
  */
-extern uint64 cuckoo_hash_value(CuckooHasher *key, Datum value, uint64 seed);
+extern uint64 cuckoo_hash_value(CuckooHasher *hasher, Datum value, uint64 seed);
 
 #endif							/* CUCKOO_KEY_H */

@@ -45,17 +45,24 @@
 bool		cuckoo_enable_slices = true;
 
 /*
- * cuckoo_reader_new
- *		A call site that remembers nothing yet.
+ * cuckoo_reader_init, cuckoo_reader_new
+ *		A reader that remembers nothing yet, and that lives as long as mcxt.
  */
+void
+cuckoo_reader_init(CuckooReader *reader, MemoryContext mcxt)
+{
+	memset(reader, 0, sizeof(*reader));
+	reader->mcxt = mcxt;
+}
+
 CuckooReader *
 cuckoo_reader_new(MemoryContext mcxt)
 {
-	CuckooReader *const site = MemoryContextAllocZero(mcxt,
-													  sizeof(CuckooReader));
+	CuckooReader *const reader = MemoryContextAlloc(mcxt,
+													sizeof(CuckooReader));
 
-	site->mcxt = mcxt;
-	return site;
+	cuckoo_reader_init(reader, mcxt);
+	return reader;
 }
 
 /*
@@ -63,11 +70,11 @@ cuckoo_reader_new(MemoryContext mcxt)
  *		Is this the header that was decoded last?
  */
 static inline bool
-reader_remembers_header(const CuckooReader *site, const uint8 *image,
+reader_remembers_header(const CuckooReader *reader, const uint8 *image,
 						size_t image_bytes)
 {
-	return site->has_own && site->own.image_bytes == image_bytes &&
-		memcmp(image, site->own_header, CUCKOO_HEADER_BYTES) == 0;
+	return reader->has_own && reader->own.image_bytes == image_bytes &&
+		memcmp(image, reader->own_header, CUCKOO_HEADER_BYTES) == 0;
 }
 
 /*
@@ -75,19 +82,19 @@ reader_remembers_header(const CuckooReader *site, const uint8 *image,
  *		Open a filter all of which is in memory.
  */
 static const CuckooFilter *
-reader_open_flat(CuckooReader *site, const struct varlena *datum)
+reader_open_flat(CuckooReader *reader, const struct varlena *datum)
 {
 	uint8	   *const image = (uint8 *) VARDATA_ANY(datum);
 
-	if (!reader_remembers_header(site, image, VARSIZE_ANY_EXHDR(datum)))
+	if (!reader_remembers_header(reader, image, VARSIZE_ANY_EXHDR(datum)))
 	{
-		site->has_own = false;
-		cuckoo_datum_open(&site->own, datum);
-		memcpy(site->own_header, image, CUCKOO_HEADER_BYTES);
-		site->has_own = true;
+		reader->has_own = false;
+		cuckoo_datum_open(&reader->own, datum);
+		memcpy(reader->own_header, image, CUCKOO_HEADER_BYTES);
+		reader->has_own = true;
 	}
-	site->own.image = image;
-	return &site->own;
+	reader->own.image = image;
+	return &reader->own;
 }
 
 /*
@@ -95,12 +102,12 @@ reader_open_flat(CuckooReader *site, const struct varlena *datum)
  *		Read some bytes of the image of a filter that is not in memory.
  */
 static void
-reader_read_slice(CuckooReader *site, uint64 offset, size_t nbytes,
+reader_read_slice(CuckooReader *reader, uint64 offset, size_t nbytes,
 				  uint8 *bytes)
 {
-	if (site->toast == NULL)
-		site->toast = cuckoo_toast_open(site->toasted);
-	cuckoo_toast_read(site->toast, offset, nbytes, bytes);
+	if (reader->toast == NULL)
+		reader->toast = cuckoo_toast_open(reader->toasted);
+	cuckoo_toast_read(reader->toast, offset, nbytes, bytes);
 }
 
 /*
@@ -108,12 +115,12 @@ reader_read_slice(CuckooReader *site, uint64 offset, size_t nbytes,
  *		Read all of a filter, in the current memory context.
  */
 static struct varlena *
-reader_detoast(CuckooReader *site)
+reader_detoast(CuckooReader *reader)
 {
-	if (site->toast != NULL)
-		cuckoo_toast_close(site->toast);
-	site->toast = NULL;
-	return detoast_attr(site->toasted);
+	if (reader->toast != NULL)
+		cuckoo_toast_close(reader->toast);
+	reader->toast = NULL;
+	return detoast_attr(reader->toasted);
 }
 
 /*
@@ -121,10 +128,10 @@ reader_detoast(CuckooReader *site)
  *		Read all of a filter for this call.
  */
 static const CuckooFilter *
-reader_open_whole(CuckooReader *site)
+reader_open_whole(CuckooReader *reader)
 {
-	site->fetched = reader_detoast(site);
-	return reader_open_flat(site, site->fetched);
+	reader->fetched = reader_detoast(reader);
+	return reader_open_flat(reader, reader->fetched);
 }
 
 /*
@@ -132,35 +139,35 @@ reader_open_whole(CuckooReader *site)
  *		Open a filter of which only the header is read.
  */
 static const CuckooFilter *
-reader_open_beginning(CuckooReader *site)
+reader_open_beginning(CuckooReader *reader)
 {
 	const size_t image_bytes =
-		toast_raw_datum_size(PointerGetDatum(site->toasted)) - VARHDRSZ;
+		toast_raw_datum_size(PointerGetDatum(reader->toasted)) - VARHDRSZ;
 	uint8		header[CUCKOO_HEADER_BYTES];
 
 	if (image_bytes < CUCKOO_HEADER_BYTES)
-		return reader_open_whole(site);
+		return reader_open_whole(reader);
 
-	reader_read_slice(site, 0, CUCKOO_HEADER_BYTES, header);
-	if (!reader_remembers_header(site, header, image_bytes))
+	reader_read_slice(reader, 0, CUCKOO_HEADER_BYTES, header);
+	if (!reader_remembers_header(reader, header, image_bytes))
 	{
 		CuckooStatus status;
 		uint64		expected_bytes;
 
-		site->has_own = false;
-		status = cuckoo_header_open(&site->own, header,
+		reader->has_own = false;
+		status = cuckoo_header_open(&reader->own, header,
 									&expected_bytes);
 		if (status == CUCKOO_OK && expected_bytes != image_bytes)
 			status = CUCKOO_BAD_SIZE;
 		if (status != CUCKOO_OK)
 			cuckoo_error_image(status, header, ERRCODE_DATA_CORRUPTED,
 							   "cuckoo filter is corrupted", NULL);
-		site->own.image_bytes = image_bytes;
-		memcpy(site->own_header, header, CUCKOO_HEADER_BYTES);
-		site->has_own = true;
+		reader->own.image_bytes = image_bytes;
+		memcpy(reader->own_header, header, CUCKOO_HEADER_BYTES);
+		reader->has_own = true;
 	}
-	site->own.image = NULL;
-	return &site->own;
+	reader->own.image = NULL;
+	return &reader->own;
 }
 
 /*
@@ -170,19 +177,19 @@ reader_open_beginning(CuckooReader *site)
  * It is read into a context that goes with the current one should that fail.
  */
 static const CuckooFilter *
-reader_open_to_keep(CuckooReader *site)
+reader_open_to_keep(CuckooReader *reader)
 {
-	CuckooCached *const cached = site->cached;
+	CuckooCached *const cached = reader->cached;
 	const MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
 													 "kept cuckoo filter",
 													 ALLOCSET_SMALL_SIZES);
 	const MemoryContext caller = MemoryContextSwitchTo(mcxt);
 	CuckooFilter filter;
 
-	cuckoo_datum_open(&filter, reader_detoast(site));
+	cuckoo_datum_open(&filter, reader_detoast(reader));
 	MemoryContextSwitchTo(caller);
 	cuckoo_cache_keep(cached, mcxt, &filter);
-	site->cached_generation = cuckoo_cache_generation;
+	reader->cached_generation = cuckoo_cache_generation;
 	return &cached->filter;
 }
 
@@ -191,9 +198,9 @@ reader_open_to_keep(CuckooReader *site)
  *		Cost of looking for so many values in an open filter by slices.
  */
 static double
-reader_slices_cost(const CuckooReader *site, size_t nprobes)
+reader_slices_cost(const CuckooReader *reader, size_t nprobes)
 {
-	if (!site->is_sliceable || !site->filter->is_table)
+	if (!reader->is_sliceable || !reader->filter->is_table)
 		return INFINITY;
 	return OPEN_COST + (double) nprobes * 2 * SLICE_COST;
 }
@@ -203,25 +210,25 @@ reader_slices_cost(const CuckooReader *site, size_t nprobes)
  *		The cache's entry of the filter, or NULL.
  */
 static CuckooCached *
-reader_find_cached(CuckooReader *site, const struct varatt_external *pointer)
+reader_find_cached(CuckooReader *reader, const struct varatt_external *pointer)
 {
-	CuckooCached *cached = site->cached;
+	CuckooCached *cached = reader->cached;
 
-	if (cached != NULL && site->cached_generation == cuckoo_cache_generation &&
+	if (cached != NULL && reader->cached_generation == cuckoo_cache_generation &&
 		memcmp(pointer, &cached->pointer, sizeof(*pointer)) == 0)
 	{
 		cuckoo_cache_touch(cached);
 		return cached;
 	}
 
-	if (!site->is_attached)
+	if (!reader->is_attached)
 	{
-		cuckoo_cache_attach(site->mcxt);
-		site->is_attached = true;
+		cuckoo_cache_attach(reader->mcxt);
+		reader->is_attached = true;
 	}
 	cached = cuckoo_cache_find(pointer);
-	site->cached = cached;
-	site->cached_generation = cuckoo_cache_generation;
+	reader->cached = cached;
+	reader->cached_generation = cuckoo_cache_generation;
 	return cached;
 }
 
@@ -230,34 +237,34 @@ reader_find_cached(CuckooReader *site, const struct varatt_external *pointer)
  *		Open a filter that is stored out of line.
  */
 static const CuckooFilter *
-reader_open_toasted(CuckooReader *site, bool header_only)
+reader_open_toasted(CuckooReader *reader, bool header_only)
 {
 	struct varatt_external pointer;
 	const CuckooFilter *filter;
 	bool		in_slices;
 
-	VARATT_EXTERNAL_GET_POINTER(pointer, site->toasted);
-	site->whole_cost = OPEN_COST +
+	VARATT_EXTERNAL_GET_POINTER(pointer, reader->toasted);
+	reader->whole_cost = OPEN_COST +
 		VARATT_EXTERNAL_GET_EXTSIZE(pointer) / TOAST_MAX_CHUNK_SIZE + 1;
-	site->is_sliceable = cuckoo_enable_slices &&
+	reader->is_sliceable = cuckoo_enable_slices &&
 		!VARATT_EXTERNAL_IS_COMPRESSED(pointer);
 
 	if (cuckoo_cache_size == 0)
-		site->cached = NULL;
-	else if (reader_find_cached(site, &pointer) != NULL)
-		return &site->cached->filter;
+		reader->cached = NULL;
+	else if (reader_find_cached(reader, &pointer) != NULL)
+		return &reader->cached->filter;
 
 	/* one slice for the header, two for the buckets */
 	in_slices = header_only ||
-		(site->is_sliceable && site->whole_cost > OPEN_COST + 3 * SLICE_COST);
-	filter = in_slices ? reader_open_beginning(site) : reader_open_whole(site);
+		(reader->is_sliceable && reader->whole_cost > OPEN_COST + 3 * SLICE_COST);
+	filter = in_slices ? reader_open_beginning(reader) : reader_open_whole(reader);
 
 	if (cuckoo_cache_size > 0)
 	{
-		site->cached = cuckoo_cache_enter(&pointer, filter);
-		site->cached_generation = cuckoo_cache_generation;
-		if (site->cached != NULL && !in_slices)
-			site->cached->spent = site->whole_cost;
+		reader->cached = cuckoo_cache_enter(&pointer, filter);
+		reader->cached_generation = cuckoo_cache_generation;
+		if (reader->cached != NULL && !in_slices)
+			reader->cached->spent = reader->whole_cost;
 	}
 	return filter;
 }
@@ -269,12 +276,12 @@ reader_open_toasted(CuckooReader *site, bool header_only)
  * If header_only, nothing else of it will be asked for.
  */
 const CuckooFilter *
-cuckoo_reader_open_extended(CuckooReader *site, struct varlena *datum,
+cuckoo_reader_open_extended(CuckooReader *reader, struct varlena *datum,
 							bool header_only)
 {
 	/* what an error may have left is not ours any more */
-	site->fetched = NULL;
-	site->toast = NULL;
+	reader->fetched = NULL;
+	reader->toast = NULL;
 
 	if (VARATT_IS_EXTERNAL_INDIRECT(datum))
 	{
@@ -283,19 +290,19 @@ cuckoo_reader_open_extended(CuckooReader *site, struct varlena *datum,
 		VARATT_EXTERNAL_GET_POINTER(redirect, datum);
 		datum = redirect.pointer;
 	}
-	site->toasted = datum;
+	reader->toasted = datum;
 
 	if (VARATT_IS_EXTERNAL_EXPANDED(datum))
-		site->filter = cuckoo_expanded_filter(PointerGetDatum(datum));
+		reader->filter = cuckoo_expanded_filter(PointerGetDatum(datum));
 	else if (VARATT_IS_EXTERNAL(datum))
-		site->filter = reader_open_toasted(site, header_only);
+		reader->filter = reader_open_toasted(reader, header_only);
 	else if (!VARATT_IS_COMPRESSED(datum))
-		site->filter = reader_open_flat(site, datum);
+		reader->filter = reader_open_flat(reader, datum);
 	else if (header_only)
-		site->filter = reader_open_beginning(site);
+		reader->filter = reader_open_beginning(reader);
 	else
-		site->filter = reader_open_whole(site);
-	return site->filter;
+		reader->filter = reader_open_whole(reader);
+	return reader->filter;
 }
 
 /*
@@ -305,23 +312,23 @@ cuckoo_reader_open_extended(CuckooReader *site, struct varlena *datum,
  * True if its image is in memory when this returns.
  */
 static bool
-reader_read_whole(CuckooReader *site, size_t nprobes)
+reader_read_whole(CuckooReader *reader, size_t nprobes)
 {
-	const double cost = reader_slices_cost(site, nprobes);
-	CuckooCached *const cached = site->cached;
+	const double cost = reader_slices_cost(reader, nprobes);
+	CuckooCached *const cached = reader->cached;
 
-	if (cached != NULL && cached->spent >= site->whole_cost &&
+	if (cached != NULL && cached->spent >= reader->whole_cost &&
 		cuckoo_cache_would_keep(cached))
 	{
-		site->filter = reader_open_to_keep(site);
+		reader->filter = reader_open_to_keep(reader);
 		return true;
 	}
 
 	if (cached != NULL)
-		cached->spent += Min(cost, site->whole_cost);
-	if (cost < site->whole_cost)
+		cached->spent += Min(cost, reader->whole_cost);
+	if (cost < reader->whole_cost)
 		return false;
-	site->filter = reader_open_whole(site);
+	reader->filter = reader_open_whole(reader);
 	return true;
 }
 
@@ -331,22 +338,22 @@ reader_read_whole(CuckooReader *site, size_t nprobes)
  *		than up to enough.
  */
 static int
-reader_count_sliced(CuckooReader *site, uint64 hash, int enough)
+reader_count_sliced(CuckooReader *reader, uint64 hash, int enough)
 {
 	CuckooWindow windows[2];
 	int			first;
 	int			ncopies = 0;
 
 	/* in the order in which they are stored */
-	cuckoo_window_find(site->filter, hash, windows);
+	cuckoo_window_find(reader->filter, hash, windows);
 	first = windows[0].offset > windows[1].offset;
 	for (int i = 0; i < 2 && ncopies < enough; i++)
 	{
 		const CuckooWindow *const window = &windows[i ^ first];
 		uint8		bytes[CUCKOO_WINDOW_BYTES];
 
-		reader_read_slice(site, window->offset, window->nbytes, bytes);
-		ncopies += cuckoo_window_count(site->filter, window, bytes);
+		reader_read_slice(reader, window->offset, window->nbytes, bytes);
+		ncopies += cuckoo_window_count(reader->filter, window, bytes);
 	}
 	return ncopies;
 }
@@ -356,11 +363,11 @@ reader_count_sliced(CuckooReader *site, uint64 hash, int enough)
  *		cuckoo_reader_contains() for a filter whose image is not in memory.
  */
 bool
-cuckoo_reader_contains_sliced(CuckooReader *site, uint64 hash)
+cuckoo_reader_contains_sliced(CuckooReader *reader, uint64 hash)
 {
-	if (reader_read_whole(site, 1))
-		return cuckoo_filter_contains(site->filter, hash);
-	return reader_count_sliced(site, hash, 1) > 0;
+	if (reader_read_whole(reader, 1))
+		return cuckoo_filter_contains(reader->filter, hash);
+	return reader_count_sliced(reader, hash, 1) > 0;
 }
 
 /*
@@ -368,11 +375,11 @@ cuckoo_reader_contains_sliced(CuckooReader *site, uint64 hash)
  *		Copies of a hash in the open filter.
  */
 int
-cuckoo_reader_count(CuckooReader *site, uint64 hash)
+cuckoo_reader_count(CuckooReader *reader, uint64 hash)
 {
-	if (site->filter->image != NULL || reader_read_whole(site, 1))
-		return cuckoo_filter_count(site->filter, hash);
-	return reader_count_sliced(site, hash, 2 * CUCKOO_BUCKET_SLOTS);
+	if (reader->filter->image != NULL || reader_read_whole(reader, 1))
+		return cuckoo_filter_count(reader->filter, hash);
+	return reader_count_sliced(reader, hash, 2 * CUCKOO_BUCKET_SLOTS);
 }
 
 /*
@@ -380,15 +387,15 @@ cuckoo_reader_count(CuckooReader *site, uint64 hash)
  *		cuckoo_reader_contains() for many hashes.
  */
 void
-cuckoo_reader_contains_batch(CuckooReader *site, const uint64 *hashes,
+cuckoo_reader_contains_batch(CuckooReader *reader, const uint64 *hashes,
 							 size_t nhashes, bool *results)
 {
-	if (site->filter->image != NULL || reader_read_whole(site, nhashes))
+	if (reader->filter->image != NULL || reader_read_whole(reader, nhashes))
 	{
 		for (size_t i = 0; i < nhashes; i += POLL_PROBES)
 		{
 			CHECK_FOR_INTERRUPTS();
-			cuckoo_filter_contains_batch(site->filter, hashes + i,
+			cuckoo_filter_contains_batch(reader->filter, hashes + i,
 										 Min(nhashes - i, POLL_PROBES),
 										 results + i);
 		}
@@ -399,6 +406,6 @@ cuckoo_reader_contains_batch(CuckooReader *site, const uint64 *hashes,
 	{
 		if (i % POLL_SLICES == 0)
 			CHECK_FOR_INTERRUPTS();
-		results[i] = reader_count_sliced(site, hashes[i], 1) > 0;
+		results[i] = reader_count_sliced(reader, hashes[i], 1) > 0;
 	}
 }

@@ -6,11 +6,11 @@
  * However a filter arrives: in line with a long or a short header, compressed,
  * out of line, as an expanded object, or behind an indirect pointer.
  *
- *	site = cuckoo_reader(fcinfo);
- *	filter = cuckoo_reader_open(site, PG_GETARG_DATUM(0));
+ *	reader = cuckoo_reader(fcinfo);
+ *	filter = cuckoo_reader_open(reader, PG_GETARG_DATUM(0));
  *	... look at the decoded header ...
- *	result = cuckoo_reader_contains(site, hash);
- *	cuckoo_reader_close(site);
+ *	result = cuckoo_reader_contains(reader, hash);
+ *	cuckoo_reader_close(reader);
  *
  * What was opened is valid until it is closed and is for reading only.
  *
@@ -26,18 +26,10 @@
 #include "cuckoo_toast.h"
 
 /*
- * What a call site (one FmgrInfo) remembers from one call to the next.
+ * What a call site (one FmgrInfo) remembers of the filters it has read.
  */
 typedef struct CuckooReader
 {
-	/* the key of its value argument; see cuckoo_func.c */
-	CuckooHasher *key;
-	bool		value_is_stable;	/* a constant or a parameter */
-	bool		has_value;
-	Datum		value;			/* a copy of the last one, if that is so */
-	uint64		value_seed;
-	uint64		value_hash;
-
 	/* the filter that is open */
 	const CuckooFilter *filter; /* its image is NULL if it is read in slices */
 	struct varlena *toasted;	/* to read it from */
@@ -60,17 +52,18 @@ typedef struct CuckooReader
 /* GUC */
 extern bool cuckoo_enable_slices;
 
+extern void cuckoo_reader_init(CuckooReader *reader, MemoryContext mcxt);
 extern CuckooReader *cuckoo_reader_new(MemoryContext mcxt);
-extern const CuckooFilter *cuckoo_reader_open_extended(CuckooReader *site,
+extern const CuckooFilter *cuckoo_reader_open_extended(CuckooReader *reader,
 													   struct varlena *datum,
 													   bool header_only);
-extern bool cuckoo_reader_contains_sliced(CuckooReader *site, uint64 hash);
-extern int	cuckoo_reader_count(CuckooReader *site, uint64 hash);
-extern void cuckoo_reader_contains_batch(CuckooReader *site,
+extern bool cuckoo_reader_contains_sliced(CuckooReader *reader, uint64 hash);
+extern int	cuckoo_reader_count(CuckooReader *reader, uint64 hash);
+extern void cuckoo_reader_contains_batch(CuckooReader *reader,
 										 const uint64 *hashes,
 										 size_t nhashes, bool *results);
 
-/* What the call site of a running function remembers. */
+/* The reader of a running function that remembers nothing else. */
 static inline CuckooReader *
 cuckoo_reader(FunctionCallInfo fcinfo)
 {
@@ -86,28 +79,28 @@ cuckoo_reader(FunctionCallInfo fcinfo)
  * The usual case, a plain datum with the header of the one before, is here.
  */
 static inline const CuckooFilter *
-cuckoo_reader_open(CuckooReader *site, Datum datum)
+cuckoo_reader_open(CuckooReader *reader, Datum datum)
 {
 	struct varlena *const bytes = (struct varlena *) DatumGetPointer(datum);
 
-	if (likely(VARATT_IS_4B_U(bytes) && site->has_own &&
-			   VARSIZE_4B(bytes) == VARHDRSZ + site->own.image_bytes &&
-			   memcmp(VARDATA(bytes), site->own_header,
+	if (likely(VARATT_IS_4B_U(bytes) && reader->has_own &&
+			   VARSIZE_4B(bytes) == VARHDRSZ + reader->own.image_bytes &&
+			   memcmp(VARDATA(bytes), reader->own_header,
 					  CUCKOO_HEADER_BYTES) == 0))
 	{
-		site->own.image = (uint8 *) VARDATA(bytes);
-		site->toast = NULL;
-		site->fetched = NULL;
-		return site->filter = &site->own;
+		reader->own.image = (uint8 *) VARDATA(bytes);
+		reader->toast = NULL;
+		reader->fetched = NULL;
+		return reader->filter = &reader->own;
 	}
-	return cuckoo_reader_open_extended(site, bytes, false);
+	return cuckoo_reader_open_extended(reader, bytes, false);
 }
 
 /* The same for who wants to know the header and nothing else. */
 static inline const CuckooFilter *
-cuckoo_reader_open_header(CuckooReader *site, Datum datum)
+cuckoo_reader_open_header(CuckooReader *reader, Datum datum)
 {
-	return cuckoo_reader_open_extended(site,
+	return cuckoo_reader_open_extended(reader,
 									   (struct varlena *) DatumGetPointer(datum),
 									   true);
 }
@@ -117,20 +110,20 @@ cuckoo_reader_open_header(CuckooReader *site, Datum datum)
  *		May this hash have been added to the filter that is open?
  */
 static inline bool
-cuckoo_reader_contains(CuckooReader *site, uint64 hash)
+cuckoo_reader_contains(CuckooReader *reader, uint64 hash)
 {
-	if (likely(site->filter->image != NULL))
-		return cuckoo_filter_contains(site->filter, hash);
-	return cuckoo_reader_contains_sliced(site, hash);
+	if (likely(reader->filter->image != NULL))
+		return cuckoo_filter_contains(reader->filter, hash);
+	return cuckoo_reader_contains_sliced(reader, hash);
 }
 
 static inline void
-cuckoo_reader_close(CuckooReader *site)
+cuckoo_reader_close(CuckooReader *reader)
 {
-	if (unlikely(site->toast != NULL))
-		cuckoo_toast_close(site->toast);
-	if (unlikely(site->fetched != NULL))
-		pfree(site->fetched);
+	if (unlikely(reader->toast != NULL))
+		cuckoo_toast_close(reader->toast);
+	if (unlikely(reader->fetched != NULL))
+		pfree(reader->fetched);
 }
 
 #endif							/* CUCKOO_READER_H */
