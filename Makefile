@@ -89,12 +89,12 @@ UPKEEP_HEADERS = \
 HEADERS = src/cuckoo_format.h
 DATA = sql/cuckoo_filter--1.0.0.sql
 
-REGRESS = catalog io key func resolve agg hash limits format misuse flood toast stored \
+REGRESS = catalog io key remember func resolve agg hash limits format misuse flood toast stored \
 	support patterns union parallel inplace upkeep upkeep_odd
 REGRESS_OPTS = --load-extension=cuckoo_filter
 ENCODING = UTF8
 NO_LOCALE = 1
-ISOLATION = read_stored_filter update_one_filter upsert_one_filter \
+ISOLATION = read_stored_filter rename_label update_one_filter upsert_one_filter \
 	upkeep_detach upkeep_levels upkeep_rebuild upkeep_truncate upkeep_writers
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation \
 	--load-extension=cuckoo_filter

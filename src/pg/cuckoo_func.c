@@ -57,7 +57,7 @@ typedef struct FuncProbe
 	CuckooHasher *hasher;		/* of its value argument, or of the elements */
 
 	/* the hash of a constant or a parameter, see func_stable_value_hash() */
-	bool		value_is_stable;
+	bool		remembers_value;
 	bool		has_value;
 	Datum		value;			/* a copy of the last one */
 	uint64		value_seed;
@@ -108,8 +108,13 @@ static inline FuncProbe *
 func_value_probe(FunctionCallInfo fcinfo, int argno)
 {
 	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
-		func_new_probe(fcinfo, cuckoo_hasher_for_argument(fcinfo, argno))->
-			value_is_stable = get_fn_expr_arg_stable(fcinfo->flinfo, argno);
+	{
+		CuckooHasher *const hasher = cuckoo_hasher_for_argument(fcinfo, argno);
+
+		func_new_probe(fcinfo, hasher)->remembers_value =
+			get_fn_expr_arg_stable(fcinfo->flinfo, argno) &&
+			!cuckoo_hasher_follows_catalogs(hasher);
+	}
 	return fcinfo->flinfo->fn_extra;
 }
 
@@ -130,7 +135,8 @@ func_element_probe(FunctionCallInfo fcinfo, int argno, bool are_hashes)
  * A call site in PL/pgSQL gets other values of one parameter from one call to
  * the next, so the value is compared with the one before.  That cannot be done
  * with one that is not here: an expanded array may have changed behind the
- * same pointer.
+ * same pointer.  And it says nothing where the same bytes can come to mean
+ * another value, so there nothing is remembered in the first place.
  */
 static uint64
 func_stable_value_hash(FuncProbe *probe, Datum value, uint64 seed)
@@ -167,7 +173,7 @@ func_stable_value_hash(FuncProbe *probe, Datum value, uint64 seed)
 static inline uint64
 func_probe_hash(FuncProbe *probe, Datum value, uint64 seed)
 {
-	if (unlikely(probe->value_is_stable))
+	if (unlikely(probe->remembers_value))
 		return func_stable_value_hash(probe, value, seed);
 	return cuckoo_hash_value(probe->hasher, value, seed);
 }
@@ -216,7 +222,7 @@ func_may_change(FunctionCallInfo fcinfo)
  * func_element_hashes
  *		Hash the elements of an array argument that are not NULL.
  *
- * Without a key they are hashes already: those of a bigint[].
+ * Without a hasher they are hashes already: those of a bigint[].
  *
  * Returns how many there are; *hashes is palloc'd.  If positions is not NULL,
  * *positions is set to the place of each among all elements.

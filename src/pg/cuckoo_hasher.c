@@ -201,6 +201,76 @@ hasher_check_range_equality(Oid type, Oid subtype)
 }
 
 /*
+ * hasher_resolve_builtin
+ *		Fill in a hasher for one of key_types, false if it is for another type.
+ */
+static bool
+hasher_resolve_builtin(CuckooHasher *hasher, Oid collation)
+{
+	for (size_t i = 0; i < lengthof(key_types); i++)
+	{
+		if (key_types[i].type != hasher->type)
+			continue;
+
+		hasher->kind = key_types[i].kind;
+		hasher->family = key_types[i].family;
+		if (key_types[i].is_collatable)
+			hasher_check_collation(collation);
+
+		/* where nothing can need conversion, a text is just its bytes */
+		if (hasher->kind == KEY_TEXT &&
+			(GetDatabaseEncoding() == PG_UTF8 ||
+			 GetDatabaseEncoding() == PG_SQL_ASCII))
+			hasher->kind = KEY_VARLENA;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * hasher_set_element
+ *		Give a hasher the one of its parts.
+ */
+static void
+hasher_set_element(CuckooHasher *hasher, Oid type, Oid collation)
+{
+	hasher->element = cuckoo_hasher_for_type(type, collation, hasher->mcxt);
+	hasher->follows_catalogs = hasher->element->follows_catalogs;
+}
+
+static void
+hasher_resolve_range(CuckooHasher *hasher)
+{
+	TypeCacheEntry *const entry = lookup_type_cache(hasher->type,
+													TYPECACHE_RANGE_INFO);
+
+	hasher_check_equality(hasher->type, RANGE_EQ_OP);
+	if (entry->rngelemtype == NULL)
+		elog(ERROR, "type %u is not a range type", hasher->type);
+	hasher->kind = KEY_RANGE;
+	hasher->family = CUCKOO_FAMILY_RANGE;
+	hasher->typcache = entry;
+	hasher_set_element(hasher, entry->rngelemtype->type_id,
+					   entry->rng_collation);
+	hasher_check_range_equality(hasher->type, entry->rngelemtype->type_id);
+}
+
+static void
+hasher_resolve_multirange(CuckooHasher *hasher)
+{
+	TypeCacheEntry *const entry = lookup_type_cache(hasher->type,
+													TYPECACHE_MULTIRANGE_INFO);
+
+	hasher_check_equality(hasher->type, MULTIRANGE_EQ_OP);
+	if (entry->rngtype == NULL)
+		elog(ERROR, "type %u is not a multirange type", hasher->type);
+	hasher->kind = KEY_MULTIRANGE;
+	hasher->family = CUCKOO_FAMILY_MULTIRANGE;
+	hasher->typcache = entry;
+	hasher_set_element(hasher, entry->rngtype->type_id, InvalidOid);
+}
+
+/*
  * cuckoo_hasher_for_type
  *		How the values of a type become key bytes.
  *
@@ -222,89 +292,50 @@ cuckoo_hasher_for_type(Oid type, Oid collation, MemoryContext mcxt)
 	hasher = MemoryContextAllocZero(mcxt, sizeof(CuckooHasher));
 	hasher->mcxt = mcxt;
 	hasher->type = getBaseType(type);
-	get_typlenbyvalalign(hasher->type,
-						 &hasher->typlen, &hasher->typbyval, &hasher->typalign);
-
-	for (size_t i = 0; i < lengthof(key_types); i++)
-	{
-		if (key_types[i].type != hasher->type)
-			continue;
-
-		hasher->kind = key_types[i].kind;
-		hasher->family = key_types[i].family;
-		if (key_types[i].is_collatable)
-			hasher_check_collation(collation);
-
-		/* where nothing can need conversion, a text is just its bytes */
-		if (hasher->kind == KEY_TEXT &&
-			(GetDatabaseEncoding() == PG_UTF8 ||
-			 GetDatabaseEncoding() == PG_SQL_ASCII))
-			hasher->kind = KEY_VARLENA;
+	get_typlenbyvalalign(hasher->type, &hasher->typlen, &hasher->typbyval,
+						 &hasher->typalign);
+	if (hasher_resolve_builtin(hasher, collation))
 		return hasher;
-	}
 
 	element = get_element_type(hasher->type);
 	if (OidIsValid(element))
 	{
 		hasher->kind = KEY_ARRAY;
 		hasher->family = CUCKOO_FAMILY_ARRAY;
-		hasher->element = cuckoo_hasher_for_type(element, collation, mcxt);
+		hasher_set_element(hasher, element, collation);
 		return hasher;
 	}
 
-	if (hasher->type == RECORDOID)
-	{
-		hasher->kind = KEY_RECORD;
-		hasher->family = CUCKOO_FAMILY_RECORD;
-		return hasher;
-	}
-
-	switch (get_typtype(hasher->type))
+	switch (hasher->type == RECORDOID ? TYPTYPE_COMPOSITE :
+			get_typtype(hasher->type))
 	{
 		case TYPTYPE_ENUM:
 			hasher_check_equality(hasher->type, ENUM_EQ_OP);
 			hasher->kind = KEY_ENUM;
 			hasher->family = CUCKOO_FAMILY_TEXT;
-			return hasher;
+			hasher->follows_catalogs = true;
+			break;
 
 		case TYPTYPE_COMPOSITE:
-			hasher_check_equality(hasher->type, RECORD_EQ_OP);
+			if (hasher->type != RECORDOID)
+				hasher_check_equality(hasher->type, RECORD_EQ_OP);
 			hasher->kind = KEY_RECORD;
 			hasher->family = CUCKOO_FAMILY_RECORD;
-			return hasher;
+			hasher->follows_catalogs = true;
+			break;
 
 		case TYPTYPE_RANGE:
-			hasher_check_equality(hasher->type, RANGE_EQ_OP);
-			hasher->typcache = lookup_type_cache(hasher->type, TYPECACHE_RANGE_INFO);
-			if (hasher->typcache->rngelemtype == NULL)
-				elog(ERROR, "type %u is not a range type", hasher->type);
-			hasher->kind = KEY_RANGE;
-			hasher->family = CUCKOO_FAMILY_RANGE;
-			hasher->element =
-				cuckoo_hasher_for_type(hasher->typcache->rngelemtype->type_id,
-									   hasher->typcache->rng_collation, mcxt);
-			hasher_check_range_equality(hasher->type,
-										hasher->typcache->rngelemtype->type_id);
-			return hasher;
+			hasher_resolve_range(hasher);
+			break;
 
 		case TYPTYPE_MULTIRANGE:
-			hasher_check_equality(hasher->type, MULTIRANGE_EQ_OP);
-			hasher->typcache = lookup_type_cache(hasher->type,
-												 TYPECACHE_MULTIRANGE_INFO);
-			if (hasher->typcache->rngtype == NULL)
-				elog(ERROR, "type %u is not a multirange type", hasher->type);
-			hasher->kind = KEY_MULTIRANGE;
-			hasher->family = CUCKOO_FAMILY_MULTIRANGE;
-			hasher->element =
-				cuckoo_hasher_for_type(hasher->typcache->rngtype->type_id,
-									   InvalidOid, mcxt);
-			return hasher;
+			hasher_resolve_multirange(hasher);
+			break;
 
 		default:
 			hasher_refuse_type(type, NULL);
 	}
-
-	return NULL;				/* not reached */
+	return hasher;
 }
 
 /*
@@ -429,6 +460,12 @@ CuckooFamily
 cuckoo_hasher_family(const CuckooHasher *hasher)
 {
 	return hasher->family;
+}
+
+bool
+cuckoo_hasher_follows_catalogs(const CuckooHasher *hasher)
+{
+	return hasher->follows_catalogs;
 }
 
 Oid

@@ -83,6 +83,7 @@ typedef struct CuckooHasher
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
+	bool		follows_catalogs;	/* see cuckoo_hasher_follows_catalogs() */
 	Oid			type;			/* domains resolved */
 	MemoryContext mcxt;			/* holds this struct and its caches */
 	MemoryContext scratch;		/* made when first needed, only by the one the
@@ -135,6 +136,14 @@ extern void cuckoo_hasher_argument_type(FunctionCallInfo fcinfo, int argno,
 
 /* The family of all values of the type. */
 extern CuckooFamily cuckoo_hasher_family(const CuckooHasher *hasher);
+
+/*
+ * Do the key bytes follow from more than the bytes of a value?  Those of an
+ * enum are its label, which can be renamed; those of a record depend on its
+ * row type, which can gain and lose columns.  The hash of such a value must
+ * not be remembered.
+ */
+extern bool cuckoo_hasher_follows_catalogs(const CuckooHasher *hasher);
 
 /* The type hashed, domains resolved, and how its values are stored. */
 extern Oid	cuckoo_hasher_type(const CuckooHasher *hasher);
