@@ -96,16 +96,20 @@ void
 cuckoo_change_begin(CuckooChange *change, FunctionCallInfo fcinfo)
 {
 	const Datum datum = PG_GETARG_DATUM(0);
-	MemoryContext parent = CurrentMemoryContext;
+	MemoryContext aggcontext;
 
 	change->expanded = cuckoo_expanded_for_write(datum);
 	change->is_copy = change->expanded == NULL;
-	if (change->is_copy &&
-		(VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)) ||
-		 AggCheckCallContext(fcinfo, &parent) ||
-		 get_fn_expr_arg_stable(fcinfo->flinfo, 0) ||
-		 toast_raw_datum_size(datum) >= EXPAND_BYTES))
-		change->expanded = cuckoo_expanded_new(datum, parent);
+	if (change->is_copy)
+	{
+		if (AggCheckCallContext(fcinfo, &aggcontext))
+			change->expanded = cuckoo_expanded_new(datum, aggcontext);
+		else if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)) ||
+				 get_fn_expr_arg_stable(fcinfo->flinfo, 0) ||
+				 toast_raw_datum_size(datum) >= EXPAND_BYTES)
+			change->expanded = cuckoo_expanded_new(datum,
+												   CurrentMemoryContext);
+	}
 	if (change->expanded != NULL)
 		change->filter = &change->expanded->filter;
 	else
