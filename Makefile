@@ -45,9 +45,19 @@ PG_OBJS = \
 	src/pg/cuckoo_toast.o \
 	src/pg/cuckoo_union.o
 UPKEEP_OBJS = \
+	src/upkeep/cuckoo_apply.o \
 	src/upkeep/cuckoo_attach.o \
 	src/upkeep/cuckoo_attachment.o \
-	src/upkeep/cuckoo_followable.o \
+	src/upkeep/cuckoo_batch.o \
+	src/upkeep/cuckoo_columns.o \
+	src/upkeep/cuckoo_drift.o \
+	src/upkeep/cuckoo_guard.o \
+	src/upkeep/cuckoo_install.o \
+	src/upkeep/cuckoo_rebuild.o \
+	src/upkeep/cuckoo_shard.o \
+	src/upkeep/cuckoo_source.o \
+	src/upkeep/cuckoo_sql.o \
+	src/upkeep/cuckoo_trigger.o \
 	src/upkeep/cuckoo_upkeep.o
 OBJS = $(CORE_OBJS) $(PG_OBJS) $(UPKEEP_OBJS)
 
@@ -83,6 +93,15 @@ PG_HEADERS = \
 	src/pg/cuckoo_toast.h \
 	src/pg/pg_compat.h
 UPKEEP_HEADERS = \
+	src/upkeep/cuckoo_apply.h \
+	src/upkeep/cuckoo_attachment.h \
+	src/upkeep/cuckoo_batch.h \
+	src/upkeep/cuckoo_columns.h \
+	src/upkeep/cuckoo_install.h \
+	src/upkeep/cuckoo_rebuild.h \
+	src/upkeep/cuckoo_shard.h \
+	src/upkeep/cuckoo_source.h \
+	src/upkeep/cuckoo_sql.h \
 	src/upkeep/cuckoo_upkeep.h
 
 # What programs that read stored filters need.

@@ -641,40 +641,59 @@ COMMENT ON CAST (pg_catalog.bytea AS cuckoofilter) IS 'filter from image and che
 --
 -- Filters that follow a table.  Those that build or judge filters look at all
 -- rows or fail (row_security), and find nothing by search_path.  Their time is
--- spent in functions of ours, which cannot be compiled any further (jit).  What
--- writes, or changes a setting, has no place in a parallel plan.
+-- spent in functions of ours, which cannot be compiled any further (jit), and
+-- rows are sorted by key, since a hash table would hold all filters at once.
+-- What writes, or changes a setting, has no place in a parallel plan.
 --
 
 CREATE FUNCTION cf_upkeep() RETURNS pg_catalog.trigger
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION cf_upkeep() IS 'trigger function that keeps filters in step with a table; cf_attach() makes the triggers';
 
--- not STRICT: without a filter, one is made
-CREATE FUNCTION cf_upkeep_apply(filter cuckoofilter, changes pg_catalog.bytea) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION cf_upkeep_apply(cuckoofilter, pg_catalog.bytea) IS 'the filter with what a statement changed; called by cf_upkeep() only';
+CREATE FUNCTION cf_guard() RETURNS pg_catalog.trigger
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION cf_guard() IS 'trigger function that keeps others from changing followed filters; cf_attach() makes the triggers';
 
--- not STRICT, as cf_rebuild: NULL stands for a default
+-- not STRICT: without a filter, one is made
+CREATE FUNCTION cf_upkeep_apply(filter cuckoofilter) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100;
+COMMENT ON FUNCTION cf_upkeep_apply(cuckoofilter) IS 'the filter with what a statement changed; an error anywhere but in statements of cf_upkeep()';
+
+CREATE FUNCTION cf_upkeep_store(filter cuckoofilter, is_stored pg_catalog.bool) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100;
+COMMENT ON FUNCTION cf_upkeep_store(cuckoofilter, pg_catalog.bool) IS 'the filter as it is; an error anywhere but in statements of cf_attach() and cf_rebuild()';
+
+CREATE FUNCTION cf_upkeep_changed(old cuckoofilter, new cuckoofilter) RETURNS pg_catalog.bool
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100;
+COMMENT ON FUNCTION cf_upkeep_changed(cuckoofilter, cuckoofilter) IS 'has a filter been changed by anything but cf_upkeep()? condition of a trigger of cf_attach()';
+
+CREATE FUNCTION cf_shard(value pg_catalog.anycompatible, shards pg_catalog.int4) RETURNS pg_catalog.int4
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_shard(pg_catalog.anycompatible, pg_catalog.int4) IS 'which of several filters a value is in: 0 to shards - 1';
+
+-- not STRICT, as cf_detach and cf_rebuild: NULL stands for a default
 CREATE FUNCTION cf_attach(source pg_catalog.regclass, columns pg_catalog._text,
 	target pg_catalog.regclass, filter pg_catalog.text, key pg_catalog._text,
 	capacity pg_catalog.float8, fpr pg_catalog.float8 DEFAULT 0.01,
 	max_copies pg_catalog.int4 DEFAULT 4, seed pg_catalog.int8 DEFAULT 0,
-	target_key pg_catalog._text DEFAULT NULL) RETURNS pg_catalog.int8
+	target_key pg_catalog._text DEFAULT NULL, shards pg_catalog.int4 DEFAULT NULL,
+	shard_column pg_catalog.text DEFAULT 'shard') RETURNS pg_catalog.int8
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp SET row_security = off SET jit = off;
-COMMENT ON FUNCTION cf_attach(pg_catalog.regclass, pg_catalog._text, pg_catalog.regclass, pg_catalog.text, pg_catalog._text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8, pg_catalog._text) IS 'build the filters of a table in a column of another, and keep them in step from now on';
+SET search_path = pg_catalog, pg_temp SET row_security = off SET jit = off SET enable_hashagg = off;
+COMMENT ON FUNCTION cf_attach(pg_catalog.regclass, pg_catalog._text, pg_catalog.regclass, pg_catalog.text, pg_catalog._text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8, pg_catalog._text, pg_catalog.int4, pg_catalog.text) IS 'build the filters of a table in a column of another, and keep them in step from now on';
 
-CREATE FUNCTION cf_detach(target pg_catalog.regclass, filter pg_catalog.text) RETURNS pg_catalog.void
-AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+CREATE FUNCTION cf_detach(relation pg_catalog.regclass, filter pg_catalog.text DEFAULT NULL) RETURNS pg_catalog.void
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp;
-COMMENT ON FUNCTION cf_detach(pg_catalog.regclass, pg_catalog.text) IS 'leave the filters of a column as they are, no longer in step with a table';
+COMMENT ON FUNCTION cf_detach(pg_catalog.regclass, pg_catalog.text) IS 'leave the filters of a column, or of all that follow a table, as they are, no longer in step';
 
 CREATE FUNCTION cf_rebuild(target pg_catalog.regclass, filter pg_catalog.text,
 	capacity pg_catalog.float8 DEFAULT NULL, fpr pg_catalog.float8 DEFAULT NULL,
-	max_copies pg_catalog.int4 DEFAULT NULL, seed pg_catalog.int8 DEFAULT NULL) RETURNS pg_catalog.int8
+	max_copies pg_catalog.int4 DEFAULT NULL, seed pg_catalog.int8 DEFAULT NULL,
+	shards pg_catalog.int4 DEFAULT NULL) RETURNS pg_catalog.int8
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp SET row_security = off SET jit = off;
-COMMENT ON FUNCTION cf_rebuild(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'build the filters of an attached column anew, with other parameters if they are given';
+SET search_path = pg_catalog, pg_temp SET row_security = off SET jit = off SET enable_hashagg = off;
+COMMENT ON FUNCTION cf_rebuild(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8, pg_catalog.int4) IS 'build the filters of an attached column anew, with other parameters if they are given';
 
 CREATE FUNCTION cf_drift(target pg_catalog.regclass, filter pg_catalog.text,
 	OUT key pg_catalog._text, OUT source_rows pg_catalog.int8,

@@ -102,6 +102,16 @@
 #define cuckoo_toast_snapshot(room)	(init_toast_snapshot(room), (room))
 #endif
 
+/* 16: walkers of expressions have a prototype. */
+#if PG_VERSION_NUM >= 160000
+#define cuckoo_expression_tree_walker(node, walker, context) \
+	expression_tree_walker((node), (walker), (context))
+#else
+#define cuckoo_expression_tree_walker(node, walker, context) \
+	expression_tree_walker((node), (bool (*) ()) (void (*) (void)) (walker), \
+						   (context))
+#endif
+
 /* 16: one function tells who owns objects of all kinds. */
 #if PG_VERSION_NUM >= 160000
 #define cuckoo_owns_table(relation, role) \
@@ -111,17 +121,24 @@
 	pg_class_ownercheck((relation), (role))
 #endif
 
-/* 16: no column is generated in a partition only. */
-#define CUCKOO_PARTS_MAY_GENERATE	(PG_VERSION_NUM < 160000)
-
-/* 16: triggers of partitions can be set along with those they were made for. */
+/* 16: the triggers of partitions are set along only if that is said. */
 #if PG_VERSION_NUM >= 160000
 #define cuckoo_enable_trigger(relation, name, fires_when, lock) \
 	EnableDisableTrigger((relation), (name), InvalidOid, (fires_when), false, \
-						 false, (lock))
+						 true, (lock))
 #else
 #define cuckoo_enable_trigger(relation, name, fires_when, lock) \
 	EnableDisableTrigger((relation), (name), (fires_when), false, (lock))
+#endif
+
+/* 17: there is a call that sets the search_path for maintenance. */
+#if PG_VERSION_NUM >= 170000
+#define cuckoo_restrict_search_path()	RestrictSearchPath()
+#else
+#define cuckoo_restrict_search_path() \
+	((void) set_config_option("search_path", "pg_catalog, pg_temp", \
+							  PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, \
+							  true, 0, false))
 #endif
 
 /* 19: the caches of the catalogs have a type of their own. */

@@ -1,501 +1,174 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_attach.c
- *		Making, ending, renewing and judging what keeps filters in step.
- *
- * cf_attach() and cf_rebuild() build filters under a lock that keeps writers
- * of the source out, and waits for those that are at work, until the
- * transaction ends.  Readers are not hindered: they see the filters from
- * before, which are right for what they see of the source.
+ *		cf_attach(), cf_detach() and cf_rebuild().
  *
  * The functions run with the rights of the caller, with a search_path of
  * pg_catalog alone and row_security off (see the SQL script): where rows would
- * be hidden from the caller they fail, rather than build filters of some.
+ * be hidden they fail, rather than build filters of some.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/table.h"
-#include "catalog/indexing.h"
-#include "catalog/pg_proc.h"
-#include "catalog/pg_trigger.h"
-#include "catalog/pg_type.h"
-#include "commands/defrem.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
-#include "utils/tuplestore.h"
 
-#include "cuckoo_upkeep.h"
+#include "cuckoo_apply.h"
+#include "cuckoo_install.h"
+#include "cuckoo_rebuild.h"
+#include "cuckoo_source.h"
+#include "cuckoo_sql.h"
 
 PG_FUNCTION_INFO_V1(cf_attach);
 PG_FUNCTION_INFO_V1(cf_detach);
 PG_FUNCTION_INFO_V1(cf_rebuild);
-PG_FUNCTION_INFO_V1(cf_drift);
 
-/* Share of stale entries from which on a rebuild pays. */
-#define STALE_SHARE		"0.2"
-
-/*
- * What the functions have in common
- */
-
-/* The trigger function, in the schema of the function that is called. */
-static Oid
-trigger_function(FunctionCallInfo fcinfo)
-{
-	const Oid	schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	oidvector  *const none = buildoidvector(NULL, 0);
-	const Oid	function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
-										   CStringGetDatum("cf_upkeep"),
-										   PointerGetDatum(none),
-										   ObjectIdGetDatum(schema));
-
-	if (!OidIsValid(function))
-		elog(ERROR, "function cf_upkeep() is missing");
-	return function;
-}
-
-/*
- * may_keep
- *		May the owner of a table keep the filters of the target?
- *
- * A trigger on a table of somebody else changes nothing, whatever it names.
- */
-static bool
-may_keep(Oid relation, Oid target)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return !cuckoo_lacks_rights(owner, target) &&
-		!cuckoo_is_restricted(owner, target);
-}
-
-/*
- * find_attachment
- *		All triggers of the attachment of a filter column.
- *
- * Those that somebody made for a view, or for a foreign table, never fire.  To
- * read what is below them would be to run what their owner likes.
- */
-static List *
-find_attachment(Oid function, Oid target, const char *filter)
-{
-	List	   *found = NIL;
-	ListCell   *cell;
-
-	foreach(cell, cuckoo_triggers_of(function, InvalidOid, target, filter))
-	{
-		CuckooTrigger *const trigger = lfirst(cell);
-
-		if (cuckoo_is_table(trigger->relation) &&
-			may_keep(trigger->relation, target))
-			found = lappend(found, trigger);
-	}
-	return found;
-}
-
-/*
- * source_of
- *		The source of an attachment, and what its triggers say of it.
- */
-static Oid
-source_of(List *triggers, Oid target, const char *filter,
-		  CuckooAttachment *attachment)
-{
-	CuckooTrigger *found = NULL;
-	ListCell   *cell;
-
-	foreach(cell, triggers)
-	{
-		CuckooTrigger *const trigger = lfirst(cell);
-
-		if (trigger->is_part)
-			continue;
-		if (found != NULL && found->relation != trigger->relation)
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_OBJECT),
-					 errmsg("column \"%s\" of table %s follows more than one table",
-							filter, cuckoo_relation_sql(target)),
-					 errdetail("There are triggers on tables %s and %s.",
-							   cuckoo_relation_sql(found->relation),
-							   cuckoo_relation_sql(trigger->relation)),
-					 errhint("Use cf_detach(), then cf_attach().")));
-		found = trigger;
-	}
-	if (found == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("column \"%s\" of table %s follows no table",
-						filter, cuckoo_relation_sql(target)),
-				 errhint("Use cf_attach() first.")));
-	cuckoo_attachment_read(attachment, CUCKOO_UPKEEP_NARGS, found->args);
-	return found->relation;
-}
-
-/* What a trigger fires on, and how CREATE TRIGGER says it. */
-static const struct
-{
-	int16		type;
-	const char *label;
-	const char *timing;
-	const char *tables;
-}			events[] =
-
-{
-	{
-		TRIGGER_TYPE_INSERT, "cf_insert", "AFTER INSERT",
-		"REFERENCING NEW TABLE AS new_rows"
-	},
-	{
-		TRIGGER_TYPE_UPDATE, "cf_update", "AFTER UPDATE",
-		"REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows"
-	},
-	{
-		TRIGGER_TYPE_DELETE, "cf_delete", "AFTER DELETE",
-		"REFERENCING OLD TABLE AS old_rows"
-	},
-	{
-		TRIGGER_TYPE_TRUNCATE, "cf_truncate", "BEFORE TRUNCATE", ""
-	}
-};
-
-/* The trigger of a relation for an event, or NULL. */
-static const CuckooTrigger *
-find_trigger(Oid relation, int event, List *triggers)
-{
-	ListCell   *cell;
-
-	foreach(cell, triggers)
-	{
-		const CuckooTrigger *const trigger = lfirst(cell);
-
-		if (trigger->relation == relation &&
-			(trigger->type & events[event].type) != 0)
-			return trigger;
-	}
-	return NULL;
-}
-
-/*
- * free_name
- *		A name for the trigger of a relation for an event that has none.
- */
-static const char *
-free_name(Oid relation, int event, const CuckooAttachment *attachment,
-		  Oid target)
-{
-	char	   *name;
-	char		label[NAMEDATALEN];
-
-	strlcpy(label, events[event].label, sizeof(label));
-	for (int i = 1;; i++)
-	{
-		name = makeObjectName(get_rel_name(target), attachment->filter, label);
-		if (!OidIsValid(get_trigger_oid(relation, name, true)))
-			return name;
-		snprintf(label, sizeof(label), "%s%d", events[event].label, i);
-	}
-}
-
-/*
- * create_trigger
- *		Make the trigger of a relation for an event, or replace what there is.
- *
- * One that fires always, also for what is replicated, goes on to do so.
- */
-static void
-create_trigger(Oid function, const CuckooAttachment *attachment, Oid target,
-			   Oid relation, bool is_part, int event,
-			   const CuckooTrigger *existing)
-{
-	const char *const name = existing != NULL ? existing->name :
-		free_name(relation, event, attachment, target);
-
-	cuckoo_run_sql(psprintf("CREATE OR REPLACE TRIGGER %s %s ON %s %s FOR EACH STATEMENT EXECUTE FUNCTION %s(%s)",
-							quote_identifier(name), events[event].timing,
-							cuckoo_relation_sql(relation),
-							events[event].tables,
-							cuckoo_function_sql(function, "cf_upkeep"),
-							cuckoo_attachment_write(attachment, is_part)),
-				   SPI_OK_UTILITY);
-	if (existing != NULL && existing->is_always)
-	{
-		Relation	altered = table_open(relation, NoLock);
-
-		cuckoo_enable_trigger(altered, name, TRIGGER_FIRES_ALWAYS,
-							  CUCKOO_UPKEEP_LOCK);
-		table_close(altered, NoLock);
-	}
-}
-
-/*
- * has_event
- *		Does a relation have a trigger for an event?
- *
- * Parts that have no rows of their own are not truncated: their partitions are.
- */
-static bool
-has_event(Oid relation, bool is_part, int event)
-{
-	return !is_part || events[event].type != TRIGGER_TYPE_TRUNCATE ||
-		get_rel_relkind(relation) != RELKIND_PARTITIONED_TABLE;
-}
-
-/*
- * create_triggers
- *		Make the triggers of an attachment, or make them anew.
- *
- * relations are the source and its parts.
- */
-static void
-create_triggers(Oid function, const CuckooAttachment *attachment, Oid target,
-				Oid source, List *relations, List *existing)
-{
-	ListCell   *cell;
-
-	foreach(cell, relations)
-	{
-		const Oid	relation = lfirst_oid(cell);
-		const bool	is_part = relation != source;
-
-		for (int i = 0; i < lengthof(events); i++)
-		{
-			if (has_event(relation, is_part, i))
-				create_trigger(function, attachment, target, relation,
-							   is_part, i, find_trigger(relation, i, existing));
-		}
-	}
-}
-
-/* Where a key column stands in a query, and so what it is called. */
-typedef enum KeySide
-{
-	KEY_OF_SOURCE,
-	KEY_OF_TARGET,
-	KEY_OF_GROUP				/* k1, k2 ...: the source's, grouped */
-} KeySide;
-
-/* A key column, with the alias of its table unless that is empty. */
-static char *
-key_sql(const CuckooAttachment *attachment, const char *alias, KeySide side,
-		int i)
-{
-	return psprintf("%s%s%s", alias, alias[0] == '\0' ? "" : ".",
-					side == KEY_OF_GROUP ? psprintf("k%d", i + 1) :
-					quote_identifier(side == KEY_OF_SOURCE ?
-									 attachment->keys[i] :
-									 attachment->target_keys[i]));
-}
-
-/*
- * All key columns, separated and each followed by a cast or a condition.
- *
- * IS DISTINCT FROM NULL is what the trigger asks; IS NOT NULL is not true of a
- * composite value with a field that is NULL.
- */
-static char *
-keys_sql(const CuckooAttachment *attachment, const char *alias, KeySide side,
-		 const char *suffix, const char *separator)
-{
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	for (int i = 0; i < attachment->nkeys; i++)
-		appendStringInfo(&sql, "%s%s%s", i == 0 ? "" : separator,
-						 key_sql(attachment, alias, side, i), suffix);
-	return sql.data;
-}
-
-/* The key columns of the source s, with their names in a group. */
-static char *
-group_sql(const CuckooAttachment *attachment)
-{
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	for (int i = 0; i < attachment->nkeys; i++)
-		appendStringInfo(&sql, "%s AS k%d, ",
-						 key_sql(attachment, "s", KEY_OF_SOURCE, i), i + 1);
-	return sql.data;
-}
-
-/* That the keys of two sides are the same in terms of the unique index. */
-static char *
-match_sql(const CuckooAttachment *attachment, const CuckooColumns *columns,
-		  const char *left, KeySide left_side,
-		  const char *right, KeySide right_side)
-{
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	for (int i = 0; i < attachment->nkeys; i++)
-	{
-		const CuckooKeyColumn *const key = &columns->keys[i];
-		Oid			left_type = left_side == KEY_OF_TARGET ?
-			key->target_type : key->source_type;
-		Oid			right_type = right_side == KEY_OF_TARGET ?
-			key->target_type : key->source_type;
-		char	   *const left_sql =
-			cuckoo_operand_sql(key_sql(attachment, left, left_side, i),
-							   &left_type);
-		char	   *const right_sql =
-			cuckoo_operand_sql(key_sql(attachment, right, right_side, i),
-							   &right_type);
-
-		if (i > 0)
-			appendStringInfoString(&sql, " AND ");
-		generate_operator_clause(&sql, left_sql, left_type, key->equality,
-								 right_sql, right_type);
-	}
-	if (attachment->nkeys == 0)
-		appendStringInfoString(&sql, "true");
-	return sql.data;
-}
-
-/* The value of a row of the source. */
-static char *
-value_sql(const CuckooAttachment *attachment)
-{
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	if (attachment->nvalues > 1)
-		appendStringInfoString(&sql, "ROW(");
-	for (int i = 0; i < attachment->nvalues; i++)
-		appendStringInfo(&sql, "%ss.%s", i == 0 ? "" : ", ",
-						 quote_identifier(attachment->values[i]));
-	if (attachment->nvalues > 1)
-		appendStringInfoChar(&sql, ')');
-	return sql.data;
-}
-
-/*
- * build
- *		Build all filters from the source, and empty ones for keys without
- *		rows.  Returns the number of filters.
- *
- * Called under locks of both tables and connected to SPI.  Stored is what has
- * the key it was made for.
- */
-static int64
-build(Oid function, const CuckooAttachment *attachment,
-	  const CuckooColumns *columns, Relation source, Relation target)
-{
-	const char *const only = cuckoo_only_sql(target);
-	const char *const source_sql =
-		cuckoo_relation_sql(RelationGetRelid(source));
-	const char *const target_sql =
-		cuckoo_relation_sql(RelationGetRelid(target));
-	const char *const filter = quote_identifier(attachment->filter);
-	const char *const parameters = cuckoo_parameters_sql(attachment);
-	const char *const aggregate =
-		psprintf("%s(%s, %s)", cuckoo_function_sql(function, "cf_bag_agg"),
-				 value_sql(attachment), parameters);
-	uint64		nrows;
-	int64		nstored;
-	int64		nwanted;
-	bool		isnull;
-
-	if (attachment->nkeys == 0)
-	{
-		nrows = cuckoo_run_sql(psprintf("UPDATE %s%s AS t SET %s = (SELECT %s FROM %s AS s)",
-										only, target_sql, filter, aggregate,
-										source_sql),
-							   SPI_OK_UPDATE);
-		if (nrows > 1)
-			ereport(ERROR,
-					(errcode(ERRCODE_CARDINALITY_VIOLATION),
-					 errmsg("table %s must have one row, with the filter of all rows of table %s",
-							target_sql, source_sql),
-					 errdetail("It has %llu rows.",
-							   (unsigned long long) nrows),
-					 errhint("Name key columns to have a filter for each key.")));
-		if (nrows == 0)
-			nrows = cuckoo_run_sql(psprintf("INSERT INTO %s (%s) SELECT %s FROM %s AS s",
-											target_sql, filter, aggregate,
-											source_sql),
-								   SPI_OK_INSERT);
-		if (nrows == 0)
-			cuckoo_not_stored_error(RelationGetRelid(target));
-		return (int64) nrows;
-	}
-
-	cuckoo_run_sql(psprintf("WITH built AS MATERIALIZED ("
-							"SELECT %s%s AS f FROM %s AS s WHERE %s GROUP BY %s"
-							"), updated AS ("
-							"UPDATE %s%s AS t SET %s = COALESCE(b.f, %s(%s))"
-							" FROM %s%s AS o LEFT JOIN built AS b ON %s WHERE %s"
-							" RETURNING %s AS is_right"
-							"), fresh AS MATERIALIZED ("
-							"SELECT b.* FROM built AS b"
-							" WHERE NOT EXISTS (SELECT FROM %s%s AS t WHERE %s)"
-							"), inserted AS ("
-							"INSERT INTO %s (%s, %s) OVERRIDING SYSTEM VALUE"
-							" SELECT %s, b.f FROM fresh AS b"
-							" RETURNING %s"
-							") SELECT (SELECT pg_catalog.count(*) FROM updated WHERE is_right)"
-							" OPERATOR(pg_catalog.+)"
-							" (SELECT pg_catalog.count(*) FROM inserted AS n"
-							" JOIN fresh AS b ON %s),"
-							" (SELECT pg_catalog.count(*) FROM %s%s AS t WHERE %s)"
-							" OPERATOR(pg_catalog.+)"
-							" (SELECT pg_catalog.count(*) FROM fresh)",
-							group_sql(attachment), aggregate, source_sql,
-							keys_sql(attachment, "s", KEY_OF_SOURCE, " IS DISTINCT FROM NULL",
-									 " AND "),
-							keys_sql(attachment, "s", KEY_OF_SOURCE, "", ", "),
-							only, target_sql, filter,
-							cuckoo_function_sql(function, "cf_new"), parameters,
-							only, target_sql,
-							match_sql(attachment, columns, "o", KEY_OF_TARGET, "b", KEY_OF_GROUP),
-							match_sql(attachment, columns, "t", KEY_OF_TARGET, "o", KEY_OF_TARGET),
-							match_sql(attachment, columns, "t", KEY_OF_TARGET, "o", KEY_OF_TARGET),
-							only, target_sql,
-							match_sql(attachment, columns, "t", KEY_OF_TARGET, "b", KEY_OF_GROUP),
-							target_sql,
-							keys_sql(attachment, "", KEY_OF_TARGET, "", ", "), filter,
-							keys_sql(attachment, "b", KEY_OF_GROUP, "", ", "),
-							keys_sql(attachment, "", KEY_OF_TARGET, "", ", "),
-							match_sql(attachment, columns, "n", KEY_OF_TARGET, "b", KEY_OF_GROUP),
-							only, target_sql,
-							keys_sql(attachment, "t", KEY_OF_TARGET,
-									 " IS DISTINCT FROM NULL", " AND ")),
-				   SPI_OK_SELECT);
-	nstored = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-										  SPI_tuptable->tupdesc, 1, &isnull));
-	nwanted = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-										  SPI_tuptable->tupdesc, 2, &isnull));
-	if (nstored != nwanted)
-		cuckoo_not_stored_error(RelationGetRelid(target));
-	return nstored;
-}
+/* Most shards of a key. */
+#define ATTACH_MAX_SHARDS	65536
 
 /* An argument that has to be there. */
 static void
-require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
+attach_require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 {
 	if (PG_ARGISNULL(argno))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", name)));
+				 errmsg("argument \"%s\" must not be null", name),
+				 strcmp(name, "capacity") != 0 ? 0 :
+				 errhint("Give the largest number of values that one key will have.")));
+}
+
+/* Parameters of filters that can be made, and as many shards as there may be. */
+static void
+attach_require_parameters(const CuckooAttachment *attachment)
+{
+	CuckooParameters checked;
+
+	if (attachment->nshards < 0 || attachment->nshards > ATTACH_MAX_SHARDS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of shards must be between 1 and %d",
+						ATTACH_MAX_SHARDS),
+				 errdetail("It is %d.", attachment->nshards)));
+	cuckoo_parameters_check(&checked, cuckoo_attachment_share(attachment),
+							attachment->fpr, attachment->max_copies,
+							attachment->seed);
+}
+
+/* The key of the target: the names given, and the column of the shard. */
+static void
+attach_read_key(CuckooAttachment *attachment, FunctionCallInfo fcinfo)
+{
+	int			ntarget_keys;
+
+	attachment->keys = cuckoo_attachment_names(PG_GETARG_ARRAYTYPE_P(4), "key",
+											   &attachment->nkeys);
+	attachment->target_keys =
+		cuckoo_attachment_names(PG_GETARG_ARRAYTYPE_P(PG_ARGISNULL(9) ? 4 : 9),
+								"target_key", &ntarget_keys);
+	if (ntarget_keys != attachment->nkeys)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("arguments \"key\" and \"target_key\" must name as many columns")));
+	attachment->ntarget_keys = attachment->nkeys;
+	if (!PG_ARGISNULL(10))
+	{
+		char	   *column = PG_ARGISNULL(11) ? pstrdup("shard") :
+			text_to_cstring(PG_GETARG_TEXT_PP(11));
+
+		attachment->nshards = PG_GETARG_INT32(10);
+		if (attachment->nshards < 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("number of shards must be between 1 and %d",
+							ATTACH_MAX_SHARDS),
+					 errdetail("It is %d.", attachment->nshards)));
+		attachment->target_keys[attachment->ntarget_keys++] = column;
+	}
+}
+
+/* The arguments of cf_attach(). */
+static void
+attach_read(CuckooAttachment *attachment, FunctionCallInfo fcinfo)
+{
+	static const char *const required[] = {
+		"source", "columns", "target", "filter", "key", "capacity"
+	};
+
+	for (int i = 0; i < lengthof(required); i++)
+		attach_require_argument(fcinfo, i, required[i]);
+	memset(attachment, 0, sizeof(*attachment));
+	attachment->function =
+		cuckoo_attachment_function(fcinfo->flinfo->fn_oid, "cf_upkeep");
+	attachment->source = PG_GETARG_OID(0);
+	attachment->target = PG_GETARG_OID(2);
+	attachment->values = cuckoo_attachment_names(PG_GETARG_ARRAYTYPE_P(1),
+												 "columns",
+												 &attachment->nvalues);
+	if (attachment->nvalues == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"columns\" must name a column")));
+	attachment->filter = text_to_cstring(PG_GETARG_TEXT_PP(3));
+	attach_read_key(attachment, fcinfo);
+	attachment->capacity = PG_GETARG_FLOAT8(5);
+	attachment->fpr = PG_ARGISNULL(6) ? CUCKOO_DEFAULT_FPR :
+		PG_GETARG_FLOAT8(6);
+	attachment->max_copies = PG_ARGISNULL(7) ? CUCKOO_DEFAULT_MAX_COPIES :
+		PG_GETARG_INT32(7);
+	attachment->seed = PG_ARGISNULL(8) ? CUCKOO_DEFAULT_SEED :
+		PG_GETARG_INT64(8);
+	attach_require_parameters(attachment);
+}
+
+/* A filter column follows one table. */
+static void
+attach_require_free(const CuckooAttachment *attachment, Relation target)
+{
+	CuckooAttachment other;
+
+	if (cuckoo_attachment_find(&other, attachment->function, target,
+							   attachment->filter))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("column \"%s\" of table %s already follows table %s",
+						attachment->filter,
+						cuckoo_sql_relation(attachment->target),
+						cuckoo_sql_relation(other.source)),
+				 errhint("Use cf_detach() first, or cf_rebuild() to build the filters anew.")));
+}
+
+/*
+ * attach_require_types
+ *		Refuse values that cannot be hashed, with the way to follow them.
+ */
+static void
+attach_require_types(const CuckooColumns *columns)
+{
+	PG_TRY();
+	{
+		cuckoo_hasher_require_type(columns->value_type,
+								   columns->value_collation,
+								   columns->value_desc);
+	}
+	PG_CATCH();
+	{
+		errhint("Follow a stored generated column that has the value in another type, for example GENERATED ALWAYS AS (value::text) STORED.");
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 }
 
 /*
  * cf_attach(source, columns, target, filter, key, capacity, fpr, max_copies,
- *			 seed, target_key)
+ *			 seed, target_key, shards, shard_column)
  *		Let a filter column follow a table.  Returns the number of filters.
  *
  * Not STRICT: NULL stands for the defaults.
@@ -503,177 +176,227 @@ require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 Datum
 cf_attach(PG_FUNCTION_ARGS)
 {
-	const Oid	function = trigger_function(fcinfo);
-	CuckooAttachment attachment = {0};
-	CuckooParameters checked;
+	CuckooAttachment attachment;
 	CuckooColumns columns;
-	Oid			source_oid;
-	Oid			target_oid;
 	List	   *relations;
 	Relation	source;
 	Relation	target;
-	int			ntarget_keys;
 	int64		nfilters;
 
-	require_argument(fcinfo, 0, "source");
-	require_argument(fcinfo, 1, "columns");
-	require_argument(fcinfo, 2, "target");
-	require_argument(fcinfo, 3, "filter");
-	require_argument(fcinfo, 4, "key");
-	require_argument(fcinfo, 5, "capacity");
-
-	source_oid = PG_GETARG_OID(0);
-	target_oid = PG_GETARG_OID(2);
-	attachment.values = cuckoo_attachment_names(PG_GETARG_ARRAYTYPE_P(1), "columns",
-												&attachment.nvalues);
-	if (attachment.nvalues == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"columns\" must name a column")));
-	attachment.filter = text_to_cstring(PG_GETARG_TEXT_PP(3));
-	attachment.keys = cuckoo_attachment_names(PG_GETARG_ARRAYTYPE_P(4), "key",
-											  &attachment.nkeys);
-	attachment.target_keys = PG_ARGISNULL(9) ? attachment.keys :
-		cuckoo_attachment_names(PG_GETARG_ARRAYTYPE_P(9), "target_key", &ntarget_keys);
-	if (!PG_ARGISNULL(9) && ntarget_keys != attachment.nkeys)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("arguments \"key\" and \"target_key\" must name as many columns")));
-	attachment.capacity = PG_GETARG_FLOAT8(5);
-	attachment.fpr = PG_ARGISNULL(6) ? CUCKOO_DEFAULT_FPR :
-		PG_GETARG_FLOAT8(6);
-	attachment.max_copies = PG_ARGISNULL(7) ? CUCKOO_DEFAULT_MAX_COPIES :
-		PG_GETARG_INT32(7);
-	attachment.seed = PG_ARGISNULL(8) ? CUCKOO_DEFAULT_SEED :
-		PG_GETARG_INT64(8);
-	cuckoo_parameters_check(&checked, attachment.capacity, attachment.fpr,
-							attachment.max_copies, attachment.seed);
-
-	attachment.target = cuckoo_relation_sql(target_oid);
-	(void) cuckoo_relation_sql(source_oid);
-	relations = cuckoo_lock_source(source_oid);
-	source = table_open(source_oid, NoLock);
+	attach_read(&attachment, fcinfo);
+	(void) cuckoo_sql_relation(attachment.target);
+	(void) cuckoo_sql_relation(attachment.source);
+	relations = cuckoo_source_lock(attachment.source);
+	source = table_open(attachment.source, NoLock);
 
 	/* first, or anybody could keep others from writing to any table */
-	cuckoo_require_rights(relations, target_oid);
-	target = table_open(target_oid, CUCKOO_UPKEEP_LOCK);
-	cuckoo_require_followable(source, relations, target);
+	cuckoo_source_require_rights(source, attachment.target);
+	target = table_open(attachment.target, CUCKOO_SOURCE_LOCK);
+	cuckoo_source_require(source, relations, target);
+	attach_require_free(&attachment, target);
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
-	cuckoo_require_told(&attachment, source, relations);
-	cuckoo_require_full_rows(&attachment, relations);
-	cuckoo_hasher_require_type(columns.value_type, columns.value_collation,
-							   columns.value_desc);
-	if (find_attachment(function, target_oid, attachment.filter) != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("column \"%s\" of table %s follows a table already",
-						attachment.filter, attachment.target),
-				 errhint("Use cf_detach() first, or cf_rebuild() to build the filters anew.")));
+	attach_require_types(&columns);
+	cuckoo_source_warn_if_replicated(source);
 
 	SPI_connect();
-	create_triggers(function, &attachment, target_oid, source_oid, relations,
-					NIL);
-	nfilters = build(function, &attachment, &columns, source, target);
+	cuckoo_install(&attachment, &columns, relations, true);
+	nfilters = cuckoo_rebuild(&attachment, &columns,
+							  source->rd_rel->relowner);
 	SPI_finish();
 	table_close(target, NoLock);
 	table_close(source, NoLock);
 	PG_RETURN_INT64(nfilters);
 }
 
+/* Drop the triggers of one attachment, which the caller may own on either side. */
+static int
+attach_detach(Oid sibling, Oid source, Oid target, const char *filter)
+{
+	const Oid	user = GetUserId();
+
+	if (!cuckoo_owns_table(target, user) &&
+		!(OidIsValid(source) && cuckoo_owns_table(source, user)))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE,
+					   get_rel_name(OidIsValid(source) ? source : target));
+	return cuckoo_uninstall(sibling, source, target, filter);
+}
+
 /*
- * cf_detach(target, filter)
+ * attach_detach_source
+ *		The same of all attachments of a source, or of those of one name.
+ */
+static int
+attach_detach_source(Oid sibling, Oid source_oid, const char *filter)
+{
+	const Oid	function = cuckoo_attachment_function(sibling, "cf_upkeep");
+	Relation	source = table_open(source_oid, AccessShareLock);
+	const TriggerDesc *triggers = source->trigdesc;
+	List	   *found = NIL;
+	int			ndropped = 0;
+	ListCell   *cell;
+
+	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (trigger->tgfoid == function &&
+			trigger->tgnargs == CUCKOO_ATTACHMENT_NARGS &&
+			(filter == NULL || strcmp(trigger->tgargs[0], filter) == 0) &&
+			get_rel_name(cuckoo_trigger_relation(trigger)) != NULL)
+		{
+			CuckooAttachment *attachment = palloc(sizeof(CuckooAttachment));
+
+			cuckoo_attachment_read(attachment, function, source_oid, trigger);
+			found = lappend(found, attachment);
+		}
+	}
+	table_close(source, NoLock);
+
+	/* one of several triggers takes the others along */
+	foreach(cell, found)
+	{
+		const CuckooAttachment *attachment = lfirst(cell);
+
+		ndropped += attach_detach(sibling, source_oid, attachment->target,
+								  attachment->filter);
+	}
+	return ndropped;
+}
+
+/*
+ * cf_detach(relation, filter)
  *		Let a filter column follow its table no longer.  It keeps its filters.
+ *
+ * The relation is the target or the source; of a source NULL stands for all
+ * filter columns.
  */
 Datum
 cf_detach(PG_FUNCTION_ARGS)
 {
-	const Oid	target = PG_GETARG_OID(0);
-	char	   *const filter = text_to_cstring(PG_GETARG_TEXT_PP(1));
-	const Oid	function = trigger_function(fcinfo);
-	List	   *triggers = NIL;
-	ListCell   *cell;
+	const Oid	sibling = fcinfo->flinfo->fn_oid;
+	char	   *filter = NULL;
+	Oid			relation_oid;
+	Relation	relation;
+	int			ndropped = 0;
 
-	/* those that do nothing for lack of rights only for who owns their table */
-	foreach(cell, cuckoo_triggers_of(function, InvalidOid, target, filter))
+	attach_require_argument(fcinfo, 0, "relation");
+	relation_oid = PG_GETARG_OID(0);
+	if (!PG_ARGISNULL(1))
+		filter = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	(void) cuckoo_sql_relation(relation_oid);
+
+	SPI_connect();
+	if (filter != NULL)
 	{
-		const CuckooTrigger *const trigger = lfirst(cell);
+		const char *known = filter;
+		Oid			source;
 
-		if (may_keep(trigger->relation, target) ||
-			cuckoo_owns_table(trigger->relation, GetUserId()))
-			triggers = lappend(triggers, lfirst(cell));
+		relation = relation_open(relation_oid, AccessShareLock);
+		source = cuckoo_guard_source(relation, sibling, known);
+		relation_close(relation, NoLock);
+		if (OidIsValid(source) ||
+			cuckoo_owns_table(relation_oid, GetUserId()))
+			ndropped = attach_detach(sibling,
+									 OidIsValid(source) &&
+									 get_rel_name(source) != NULL ? source :
+									 InvalidOid, relation_oid, known);
 	}
-	if (triggers == NIL)
+	if (ndropped == 0)
+		ndropped = attach_detach_source(sibling, relation_oid, filter);
+	SPI_finish();
+	if (ndropped == 0 && filter != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("column \"%s\" of table %s follows no table",
-						filter, cuckoo_relation_sql(target))));
-
-	/* DROP TRIGGER asks for the rights of the owner */
-	SPI_connect();
-	foreach(cell, triggers)
-	{
-		const CuckooTrigger *const trigger = lfirst(cell);
-
-		cuckoo_run_sql(psprintf("DROP TRIGGER IF EXISTS %s ON %s",
-								quote_identifier(trigger->name),
-								cuckoo_relation_sql(trigger->relation)),
-					   SPI_OK_UTILITY);
-	}
-	SPI_finish();
+						filter, cuckoo_sql_relation(relation_oid)),
+				 errhint("View cf_attachments shows what follows what.")));
+	if (ndropped == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("no filters follow table %s",
+						cuckoo_sql_relation(relation_oid)),
+				 errhint("For the table of the filters, give the filter column, too.")));
 	PG_RETURN_VOID();
 }
 
-/*
- * same_arguments
- *		Do two triggers say the same, but for whether they are of a part?
- */
+/* The new parameters of cf_rebuild(); returns whether there are any. */
 static bool
-same_arguments(const CuckooTrigger *a, const CuckooTrigger *b)
+attach_read_changes(CuckooAttachment *attachment, FunctionCallInfo fcinfo)
 {
-	for (int i = 0; i < CUCKOO_UPKEEP_NARGS - 1; i++)
+	bool		is_changed = false;
+
+	if (!PG_ARGISNULL(2))
+		attachment->capacity = PG_GETARG_FLOAT8(2);
+	if (!PG_ARGISNULL(3))
+		attachment->fpr = PG_GETARG_FLOAT8(3);
+	if (!PG_ARGISNULL(4))
+		attachment->max_copies = PG_GETARG_INT32(4);
+	if (!PG_ARGISNULL(5))
+		attachment->seed = PG_GETARG_INT64(5);
+	if (!PG_ARGISNULL(6))
 	{
-		if (strcmp(a->args[i], b->args[i]) != 0)
-			return false;
+		if (attachment->nshards == 0 || PG_GETARG_INT32(6) < 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("number of shards cannot be changed from %d to %d",
+							attachment->nshards, PG_GETARG_INT32(6)),
+					 errhint("Filters get or lose shards with cf_detach() and cf_attach(), since their key is another one then.")));
+		attachment->nshards = PG_GETARG_INT32(6);
 	}
-	return true;
+	for (int i = 2; i <= 6; i++)
+		is_changed = is_changed || !PG_ARGISNULL(i);
+	attach_require_parameters(attachment);
+	return is_changed;
 }
 
-/*
- * lacks_triggers
- *		Has the source, a partition or a child not all of its triggers, or are
- *		they disabled or of other parameters?
- *
- * A part that was taken off and has come back has those that it had.
- */
-static bool
-lacks_triggers(Oid source, List *relations, List *triggers)
+/* What a filter column follows, or an error. */
+static void
+attach_find(CuckooAttachment *attachment, Oid sibling, Relation target,
+			const char *filter)
 {
-	const CuckooTrigger *known = NULL;
+	if (!cuckoo_attachment_find(attachment, sibling, target, filter))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("column \"%s\" of table %s follows no table",
+						filter, cuckoo_sql_relation(RelationGetRelid(target))),
+				 errhint("Use cf_attach() first.")));
+}
+
+/* Are there triggers of the attachment that say something else, or are disabled? */
+static bool
+attach_any_differs(const CuckooAttachment *attachment, List *relations)
+{
+	const char *wanted = cuckoo_attachment_write(attachment);
+	bool		differs = false;
 	ListCell   *cell;
 
-	/* the source comes first */
 	foreach(cell, relations)
 	{
-		const Oid	relation = lfirst_oid(cell);
+		Relation	relation = table_open(lfirst_oid(cell), NoLock);
 
-		for (int i = 0; i < lengthof(events); i++)
+		for (int i = 0; i < CUCKOO_NTRIGGERS; i++)
 		{
-			const CuckooTrigger *const trigger =
-				find_trigger(relation, i, triggers);
+			CuckooAttachment other;
+			const Trigger *trigger =
+				cuckoo_trigger_find(relation, i, attachment->function,
+									attachment->target, attachment->filter);
 
-			if (!has_event(relation, relation != source, i))
+			if (trigger == NULL)
 				continue;
-			if (trigger == NULL || !trigger->is_enabled ||
-				(known != NULL && !same_arguments(trigger, known)))
-				return true;
-			known = trigger;
+			cuckoo_attachment_read(&other, attachment->function,
+								   lfirst_oid(cell), trigger);
+			differs = differs ||
+				(trigger->tgenabled != TRIGGER_FIRES_ON_ORIGIN &&
+				 trigger->tgenabled != TRIGGER_FIRES_ALWAYS) ||
+				strcmp(cuckoo_attachment_write(&other), wanted) != 0;
 		}
+		table_close(relation, NoLock);
 	}
-	return false;
+	return differs;
 }
 
 /*
- * cf_rebuild(target, filter, capacity, fpr, max_copies, seed)
+ * cf_rebuild(target, filter, capacity, fpr, max_copies, seed, shards)
  *		Build all filters of a column anew.  Returns their number.
  *
  * Not STRICT: a NULL parameter stays as it is.  Partitions that have come
@@ -683,185 +406,51 @@ lacks_triggers(Oid source, List *relations, List *triggers)
 Datum
 cf_rebuild(PG_FUNCTION_ARGS)
 {
-	const Oid	function = trigger_function(fcinfo);
+	const Oid	sibling = fcinfo->flinfo->fn_oid;
 	CuckooAttachment attachment;
-	CuckooParameters checked;
 	CuckooColumns columns;
-	Oid			target_oid;
 	Oid			source_oid;
+	Oid			target_oid;
 	char	   *filter;
-	List	   *triggers;
 	List	   *relations;
 	Relation	source;
 	Relation	target;
+	bool		is_changed;
 	int64		nfilters;
 
-	require_argument(fcinfo, 0, "target");
-	require_argument(fcinfo, 1, "filter");
+	attach_require_argument(fcinfo, 0, "target");
+	attach_require_argument(fcinfo, 1, "filter");
 	target_oid = PG_GETARG_OID(0);
 	filter = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	(void) cuckoo_sql_relation(target_oid);
 
-	source_oid = source_of(find_attachment(function, target_oid, filter),
-						   target_oid, filter, &attachment);
-	relations = cuckoo_lock_source(source_oid);
+	target = relation_open(target_oid, AccessShareLock);
+	attach_find(&attachment, sibling, target, filter);
+	relation_close(target, NoLock);
+	source_oid = attachment.source;
+	relations = cuckoo_source_lock(source_oid);
 	source = table_open(source_oid, NoLock);
-	target = table_open(target_oid, CUCKOO_UPKEEP_LOCK);
+	cuckoo_source_require_rights(source, target_oid);
+	target = table_open(target_oid, CUCKOO_SOURCE_LOCK);
 
 	/* once more, now that nobody can change it */
-	triggers = find_attachment(function, target_oid, filter);
-	if (source_of(triggers, target_oid, filter, &attachment) != source_oid)
+	attach_find(&attachment, sibling, target, filter);
+	if (attachment.source != source_oid)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("column \"%s\" of table %s was attached to another table meanwhile",
-						filter, cuckoo_relation_sql(target_oid))));
+						filter, cuckoo_sql_relation(target_oid))));
+	cuckoo_source_require(source, relations, target);
+	is_changed = attach_read_changes(&attachment, fcinfo) ||
+		attach_any_differs(&attachment, relations);
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
-	/* parts may have come, and either table may be logged or not by now */
-	cuckoo_require_followable(source, relations, target);
-	cuckoo_require_told(&attachment, source, relations);
-	cuckoo_require_full_rows(&attachment, relations);
-
-	if (!PG_ARGISNULL(2))
-		attachment.capacity = PG_GETARG_FLOAT8(2);
-	if (!PG_ARGISNULL(3))
-		attachment.fpr = PG_GETARG_FLOAT8(3);
-	if (!PG_ARGISNULL(4))
-		attachment.max_copies = PG_GETARG_INT32(4);
-	if (!PG_ARGISNULL(5))
-		attachment.seed = PG_GETARG_INT64(5);
-	cuckoo_parameters_check(&checked, attachment.capacity, attachment.fpr,
-							attachment.max_copies, attachment.seed);
 
 	SPI_connect();
-	if (!PG_ARGISNULL(2) || !PG_ARGISNULL(3) || !PG_ARGISNULL(4) ||
-		!PG_ARGISNULL(5) || lacks_triggers(source_oid, relations, triggers))
-		create_triggers(function, &attachment, target_oid, source_oid,
-						relations, triggers);
-	nfilters = build(function, &attachment, &columns, source, target);
+	cuckoo_install(&attachment, &columns, relations, is_changed);
+	nfilters = cuckoo_rebuild(&attachment, &columns,
+							  source->rd_rel->relowner);
 	SPI_finish();
 	table_close(target, NoLock);
 	table_close(source, NoLock);
 	PG_RETURN_INT64(nfilters);
-}
-
-/*
- * cf_drift(target, filter)
- *		How far the filters of a column are from their source: one row each.
- *
- * One query, so that filters and rows are of one moment.  What a filter should
- * hold is what one built anew would.
- */
-Datum
-cf_drift(PG_FUNCTION_ARGS)
-{
-	const Oid	function = trigger_function(fcinfo);
-	const Oid	target_oid = PG_GETARG_OID(0);
-	char	   *const filter = text_to_cstring(PG_GETARG_TEXT_PP(1));
-	ReturnSetInfo *const rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	CuckooAttachment attachment;
-	CuckooColumns columns;
-	Oid			source_oid;
-	Relation	source;
-	Relation	target;
-	StringInfoData sql;
-	const char *column;
-	const char *value;
-
-	InitMaterializedSRF(fcinfo, 0);
-	source_oid = source_of(find_attachment(function, target_oid, filter),
-						   target_oid, filter, &attachment);
-	source = table_open(source_oid, AccessShareLock);
-	target = table_open(target_oid, AccessShareLock);
-	cuckoo_columns_resolve(&columns, &attachment, source, target);
-
-	column = quote_identifier(filter);
-	value = value_sql(&attachment);
-	initStringInfo(&sql);
-
-	/*
-	 * The rows of each key against its filter, and how many entries one built
-	 * now would have.  It has the capacity that is declared, since crowded
-	 * filters hold fewer copies, but can be built of more.  The rows are
-	 * probed before they are grouped (OFFSET 0), or a sort would carry a
-	 * filter with each of them.
-	 */
-	appendStringInfo(&sql, "WITH counts AS (SELECT %spg_catalog.count(%s) AS n FROM %s AS s",
-					 group_sql(&attachment), value,
-					 cuckoo_relation_sql(source_oid));
-	if (attachment.nkeys > 0)
-		appendStringInfo(&sql, " WHERE %s GROUP BY %s",
-						 keys_sql(&attachment, "s", KEY_OF_SOURCE,
-								  " IS DISTINCT FROM NULL", " AND "),
-						 keys_sql(&attachment, "s", KEY_OF_SOURCE, "", ", "));
-	appendStringInfo(&sql,
-					 "), probed AS NOT MATERIALIZED (SELECT %sc.n, %s AS v,"
-					 " %s%s(t.%s, %s) IS NOT TRUE AS is_missing"
-					 " FROM counts AS c JOIN %s AS s ON %s"
-					 " LEFT JOIN %s%s AS t ON %s OFFSET 0",
-					 group_sql(&attachment), value,
-					 attachment.nvalues > 1 ? "" :
-					 psprintf("%s IS DISTINCT FROM NULL AND ", value),
-					 cuckoo_function_sql(function, "cf_contains"), column,
-					 value, cuckoo_relation_sql(source_oid),
-					 match_sql(&attachment, &columns, "s", KEY_OF_SOURCE, "c",
-							   KEY_OF_GROUP),
-					 cuckoo_only_sql(target), cuckoo_relation_sql(target_oid),
-					 match_sql(&attachment, &columns, "t", KEY_OF_TARGET, "s",
-							   KEY_OF_SOURCE));
-	appendStringInfo(&sql,
-					 "), held AS (SELECT %sp.n AS nrows,"
-					 " pg_catalog.count(*) FILTER (WHERE p.is_missing) AS missing,"
-					 " %s(%s(p.v, GREATEST('%s'::float8, p.n::float8), %s)) AS wanted"
-					 " FROM probed AS p GROUP BY %sp.n",
-					 keys_sql(&attachment, "p", KEY_OF_GROUP, ", ", ""),
-					 cuckoo_function_sql(function, "cf_count"),
-					 cuckoo_function_sql(function, "cf_bag_agg"),
-					 cuckoo_float8_text(attachment.capacity),
-					 cuckoo_rate_sql(&attachment),
-					 keys_sql(&attachment, "p", KEY_OF_GROUP, ", ", ""));
-
-	/* and what the filters say of themselves */
-	appendStringInfo(&sql,
-					 "), drift AS (SELECT %s AS key,"
-					 " COALESCE(h.nrows, 0) AS nrows,"
-					 " COALESCE(h.missing, 0) AS missing,"
-					 " i.entries,"
-					 " GREATEST(i.entries OPERATOR(pg_catalog.-)"
-					 " COALESCE(h.wanted, 0), 0) AS stale,"
-					 " i.capacity, i.fpr, i.promised_fpr, i.bytes"
-					 " FROM %s%s AS t FULL JOIN held AS h ON %s"
-					 " LEFT JOIN LATERAL %s(t.%s) AS i ON true)",
-					 attachment.nkeys == 0 ? "NULL::pg_catalog.text[]" :
-					 psprintf("CASE WHEN %s THEN ARRAY[%s] ELSE ARRAY[%s] END",
-							  keys_sql(&attachment, "t", KEY_OF_TARGET,
-									   " IS DISTINCT FROM NULL", " AND "),
-							  keys_sql(&attachment, "t", KEY_OF_TARGET,
-									   "::pg_catalog.text", ", "),
-							  keys_sql(&attachment, "h", KEY_OF_GROUP,
-									   "::pg_catalog.text", ", ")),
-					 cuckoo_only_sql(target), cuckoo_relation_sql(target_oid),
-					 match_sql(&attachment, &columns, "t", KEY_OF_TARGET, "h", KEY_OF_GROUP),
-					 cuckoo_function_sql(function, "cf_info"), column);
-
-	/*
-	 * A rebuild mends what is missing, makes room, or keeps the promise. Only
-	 * pg_catalog is in the search_path.
-	 */
-	appendStringInfoString(&sql,
-						   " SELECT key, nrows, missing, entries, stale,"
-						   " stale::float8 / NULLIF(entries, 0)::float8,"
-						   " fpr, promised_fpr, bytes,"
-						   " missing > 0 OR (stale > 0 AND"
-						   " (stale::float8 >= " STALE_SHARE " * entries::float8 OR"
-						   " (entries > capacity AND entries - stale <= capacity)))"
-						   " FROM drift ORDER BY key");
-
-	SPI_connect();
-	if (SPI_execute(sql.data, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute failed");
-	for (uint64 row = 0; row < SPI_processed; row++)
-		tuplestore_puttuple(rsinfo->setResult, SPI_tuptable->vals[row]);
-	SPI_finish();
-	table_close(target, AccessShareLock);
-	table_close(source, AccessShareLock);
-	return (Datum) 0;
 }

@@ -1,0 +1,487 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_install.c
+ *		Making and dropping the triggers of an attachment.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/partition.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
+#include "commands/defrem.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "../pg/cuckoo_pg.h"
+#include "cuckoo_apply.h"
+#include "cuckoo_install.h"
+#include "cuckoo_source.h"
+#include "cuckoo_sql.h"
+
+/* How CREATE TRIGGER says what each of them is. */
+typedef struct InstallTrigger
+{
+	const char *label;
+	const char *event;
+	const char *each;
+	bool		is_on_partitions;	/* rows: cloned to them by the server */
+} InstallTrigger;
+
+static const InstallTrigger install_triggers[CUCKOO_NTRIGGERS] = {
+	{"cf_open", "BEFORE INSERT OR UPDATE OR DELETE", "STATEMENT", true},
+	{"cf_rows", "AFTER INSERT OR DELETE", "ROW", false},
+	{"cf_update", "AFTER UPDATE", "ROW", false},
+	{"cf_close", "AFTER INSERT OR UPDATE OR DELETE", "STATEMENT", true},
+	{"cf_truncate", "AFTER TRUNCATE", "STATEMENT", false}
+};
+
+static const InstallTrigger install_guards[CUCKOO_NGUARDS] = {
+	{"assign", "BEFORE UPDATE OF", "STATEMENT", true},
+	{"update", "AFTER UPDATE", "ROW", false},
+	{"delete", "AFTER DELETE", "ROW", false},
+	{"truncate", "AFTER TRUNCATE", "STATEMENT", true}
+};
+
+/*
+ * install_free_name
+ *		A name for a trigger of a relation that has none of it.
+ */
+static const char *
+install_free_name(Oid relation, const char *first, const char *second,
+				  const char *label)
+{
+	char		numbered[NAMEDATALEN];
+
+	strlcpy(numbered, label, sizeof(numbered));
+	for (int i = 1;; i++)
+	{
+		char	   *name = makeObjectName(first, second, numbered);
+
+		if (!OidIsValid(get_trigger_oid(relation, name, true)))
+			return name;
+		snprintf(numbered, sizeof(numbered), "%s%d", label, i);
+	}
+}
+
+/*
+ * install_distinct_sql
+ *		That a column is another one in the new row than in the old.
+ *
+ * Where "=" is not in pg_catalog the condition could not be restored from a
+ * dump, and that of all enums does not take a domain: then rows of the one
+ * column are compared, to the byte.
+ */
+static char *
+install_distinct_sql(const char *name, Oid type)
+{
+	const char *column = quote_identifier(name);
+
+	if (getBaseType(type) == type && cuckoo_columns_has_plain_equality(type))
+		return psprintf(" OR OLD.%s IS DISTINCT FROM NEW.%s", column, column);
+	return psprintf(" OR pg_catalog.record_image_ne(ROW(OLD.%s), ROW(NEW.%s))",
+					column, column);
+}
+
+/*
+ * install_condition
+ *		The condition of a trigger of the source, which names the target.
+ */
+static char *
+install_condition(const CuckooAttachment *attachment, int which)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "%s IS NOT NULL",
+					 cuckoo_sql_regclass(attachment->target));
+	if (which == CUCKOO_TRIGGER_UPDATE)
+	{
+		appendStringInfoString(&sql, " AND (false");
+		for (int i = 0; i < attachment->nvalues + attachment->nkeys; i++)
+		{
+			const char *name = i < attachment->nvalues ?
+				attachment->values[i] :
+				attachment->keys[i - attachment->nvalues];
+
+			appendStringInfoString(&sql,
+								   install_distinct_sql(name,
+														get_atttype(attachment->source,
+																	get_attnum(attachment->source, name))));
+		}
+		appendStringInfoChar(&sql, ')');
+	}
+	return sql.data;
+}
+
+/* And of a trigger of the target: the one of the statement names the source. */
+static char *
+install_guard_condition(const CuckooAttachment *attachment,
+						const CuckooColumns *columns, int which)
+{
+	const char *filter = quote_identifier(attachment->filter);
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	if (which == CUCKOO_GUARD_ASSIGN)
+		appendStringInfo(&sql, "WHEN (%s IS NOT NULL)",
+						 cuckoo_sql_regclass(attachment->source));
+	else if (which == CUCKOO_GUARD_UPDATE)
+	{
+		appendStringInfo(&sql, "WHEN (%s(OLD.%s, NEW.%s)",
+						 cuckoo_sql_function(attachment->function,
+											 "cf_upkeep_changed"),
+						 filter, filter);
+		for (int i = 0; i < attachment->ntarget_keys; i++)
+			appendStringInfoString(&sql,
+								   install_distinct_sql(attachment->target_keys[i],
+														columns->keys[i].target_type));
+		appendStringInfoChar(&sql, ')');
+	}
+	return sql.data;
+}
+
+/*
+ * install_source_trigger
+ *		Make a trigger of the source or a partition, or make it anew.
+ *
+ * One that fires always, also for what is replicated, goes on to do so.
+ */
+static void
+install_source_trigger(const CuckooAttachment *attachment, Oid relation_oid,
+					   int which, bool is_changed)
+{
+	const InstallTrigger *made = &install_triggers[which];
+	Relation	relation = table_open(relation_oid, NoLock);
+	const Trigger *existing = cuckoo_trigger_find(relation, which,
+												  attachment->function,
+												  attachment->target,
+												  attachment->filter);
+	const char	fires = existing == NULL ? TRIGGER_FIRES_ON_ORIGIN :
+		existing->tgenabled;
+	const char *name = existing != NULL ? pstrdup(existing->tgname) :
+		install_free_name(relation_oid, get_rel_name(attachment->target),
+						  attachment->filter, made->label);
+
+	if (existing == NULL || is_changed ||
+		(fires != TRIGGER_FIRES_ON_ORIGIN && fires != TRIGGER_FIRES_ALWAYS))
+	{
+		cuckoo_sql_run(psprintf("CREATE OR REPLACE TRIGGER %s %s ON %s FOR EACH %s WHEN (%s) EXECUTE FUNCTION %s(%s)",
+								quote_identifier(name), made->event,
+								cuckoo_sql_relation(relation_oid), made->each,
+								install_condition(attachment, which),
+								cuckoo_sql_function(attachment->function,
+													"cf_upkeep"),
+								cuckoo_attachment_write(attachment)),
+					   SPI_OK_UTILITY);
+		cuckoo_enable_trigger(relation, name,
+							  fires == TRIGGER_FIRES_ALWAYS ? fires :
+							  TRIGGER_FIRES_ON_ORIGIN, CUCKOO_SOURCE_LOCK);
+	}
+	table_close(relation, NoLock);
+}
+
+/*
+ * install_follow_source
+ *		Let the triggers of the target go when the source is dropped.
+ */
+static void
+install_follow_source(const CuckooAttachment *attachment, Oid relation,
+					  const char *name)
+{
+	const ObjectAddress trigger = {
+		TriggerRelationId, get_trigger_oid(relation, name, false), 0
+	};
+	const ObjectAddress source = {
+		RelationRelationId, attachment->source, 0
+	};
+
+	/* the condition has made a dependency of the other kind */
+	CommandCounterIncrement();
+	(void) deleteDependencyRecordsForSpecific(TriggerRelationId,
+											  trigger.objectId,
+											  DEPENDENCY_NORMAL,
+											  RelationRelationId,
+											  attachment->source);
+	recordDependencyOn(&trigger, &source, DEPENDENCY_AUTO);
+}
+
+/*
+ * install_guard
+ *		Make a trigger of the target or a partition, or make it anew.
+ *
+ * Names begin with a letter that comes after that of the triggers of foreign
+ * keys, so that those have cascaded.
+ */
+static void
+install_guard(const CuckooAttachment *attachment, const CuckooColumns *columns,
+			  Oid relation_oid, int which)
+{
+	const InstallTrigger *made = &install_guards[which];
+	const Oid	function = cuckoo_attachment_function(attachment->function,
+													  "cf_guard");
+	Relation	relation = table_open(relation_oid, NoLock);
+	const Trigger *existing = cuckoo_guard_find(relation, which, function,
+												attachment->filter);
+	const char *name = existing != NULL ? pstrdup(existing->tgname) :
+		install_free_name(relation_oid, "cf_guard", attachment->filter,
+						  made->label);
+
+	cuckoo_sql_run(psprintf("CREATE OR REPLACE TRIGGER %s %s %s ON %s FOR EACH %s %s EXECUTE FUNCTION %s(%s)",
+							quote_identifier(name), made->event,
+							which == CUCKOO_GUARD_ASSIGN ?
+							quote_identifier(attachment->filter) : "",
+							cuckoo_sql_relation(relation_oid), made->each,
+							install_guard_condition(attachment, columns,
+													which),
+							cuckoo_sql_function(function, "cf_guard"),
+							quote_literal_cstr(attachment->filter)),
+				   SPI_OK_UTILITY);
+	install_follow_source(attachment, relation_oid, name);
+	cuckoo_enable_trigger(relation, name, TRIGGER_FIRES_ON_ORIGIN,
+						  CUCKOO_SOURCE_LOCK);
+	table_close(relation, NoLock);
+}
+
+/* Has a table all of its guards, enabled and for this source? */
+static bool
+install_is_guarded(const CuckooAttachment *attachment, Oid relation_oid,
+				   bool is_root)
+{
+	Relation	relation = table_open(relation_oid, NoLock);
+	bool		is_guarded = true;
+
+	for (int i = 0; is_guarded && i < CUCKOO_NGUARDS; i++)
+	{
+		const Trigger *guard =
+			cuckoo_guard_find(relation, i,
+							  cuckoo_attachment_function(attachment->function,
+														 "cf_guard"),
+							  attachment->filter);
+
+		if (!is_root && !install_guards[i].is_on_partitions)
+			continue;
+		is_guarded = guard != NULL &&
+			guard->tgenabled == TRIGGER_FIRES_ON_ORIGIN &&
+			(i != CUCKOO_GUARD_ASSIGN ||
+			 cuckoo_trigger_relation(guard) == attachment->source);
+	}
+	table_close(relation, NoLock);
+	return is_guarded;
+}
+
+/*
+ * cuckoo_install
+ *		Make the triggers that an attachment lacks; all, if it has changed.
+ *
+ * relations are the source and its partitions.  The caller owns these, and has
+ * locked both tables.  Those of the target are made for its owner.
+ */
+void
+cuckoo_install(const CuckooAttachment *attachment,
+			   const CuckooColumns *columns, List *relations, bool is_changed)
+{
+	Relation	target = table_open(attachment->target, NoLock);
+	CuckooRole	before;
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		for (int i = 0; i < CUCKOO_NTRIGGERS; i++)
+		{
+			if (lfirst_oid(cell) == attachment->source ||
+				install_triggers[i].is_on_partitions)
+				install_source_trigger(attachment, lfirst_oid(cell), i,
+									   is_changed);
+		}
+	}
+
+	cuckoo_role_become(&before, target->rd_rel->relowner, 0);
+	foreach(cell, find_all_inheritors(attachment->target, CUCKOO_SOURCE_LOCK,
+									  NULL))
+	{
+		const bool	is_root = lfirst_oid(cell) == attachment->target;
+
+		if (!is_root && target->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+			continue;
+		if (install_is_guarded(attachment, lfirst_oid(cell), is_root))
+			continue;
+		for (int i = 0; i < CUCKOO_NGUARDS; i++)
+		{
+			if (is_root || install_guards[i].is_on_partitions)
+				install_guard(attachment, columns, lfirst_oid(cell), i);
+		}
+	}
+	cuckoo_role_return(&before);
+	table_close(target, NoLock);
+}
+
+/* A trigger that is to be dropped. */
+typedef struct InstallDrop
+{
+	Oid			relation;
+	char	   *name;
+} InstallDrop;
+
+/*
+ * install_trigger_of_target
+ *		Is this a trigger of cf_upkeep() for a filter column?  Clones go along
+ *		with the trigger that they were made of, and are none here.
+ */
+static InstallDrop *
+install_trigger_of_target(Relation triggers, Oid trigger, Oid function,
+						  const char *filter)
+{
+	InstallDrop *found = NULL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(trigger));
+	scan = systable_beginscan(triggers, TriggerOidIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		const Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
+
+		if (form->tgfoid == function && !OidIsValid(form->tgparentid) &&
+			form->tgnargs == CUCKOO_ATTACHMENT_NARGS)
+		{
+			bool		isnull;
+			bytea	   *args =
+				DatumGetByteaPCopy(heap_getattr(tuple, Anum_pg_trigger_tgargs,
+												RelationGetDescr(triggers),
+												&isnull));
+
+			if (strcmp(VARDATA_ANY(args), filter) == 0)
+			{
+				found = palloc(sizeof(InstallDrop));
+				found->relation = form->tgrelid;
+				found->name = pstrdup(NameStr(form->tgname));
+			}
+		}
+	}
+	systable_endscan(scan);
+	return found;
+}
+
+/*
+ * install_triggers_of_target
+ *		All of them, on whatever table: they depend on the target.
+ */
+static List *
+install_triggers_of_target(Oid target, Oid function, const char *filter)
+{
+	Relation	depend = table_open(DependRelationId, AccessShareLock);
+	Relation	triggers = table_open(TriggerRelationId, AccessShareLock);
+	List	   *found = NIL;
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(RelationRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(target));
+	scan = systable_beginscan(depend, DependReferenceIndexId, true, NULL, 2,
+							  keys);
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		const Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
+		InstallDrop *trigger;
+
+		if (form->classid != TriggerRelationId)
+			continue;
+		trigger = install_trigger_of_target(triggers, form->objid, function,
+											filter);
+		if (trigger != NULL && trigger->relation != target)
+			found = lappend(found, trigger);
+	}
+	systable_endscan(scan);
+	table_close(triggers, AccessShareLock);
+	table_close(depend, AccessShareLock);
+	return found;
+}
+
+/* Drop a trigger, as the owner of its table. */
+static void
+install_drop(Oid relation_oid, const char *name)
+{
+	Relation	relation = table_open(relation_oid, AccessExclusiveLock);
+	CuckooRole	before;
+
+	cuckoo_role_become(&before, relation->rd_rel->relowner, 0);
+	cuckoo_sql_run(psprintf("DROP TRIGGER IF EXISTS %s ON %s",
+							quote_identifier(name),
+							cuckoo_sql_relation(relation_oid)),
+				   SPI_OK_UTILITY);
+	cuckoo_role_return(&before);
+	table_close(relation, NoLock);
+}
+
+/*
+ * cuckoo_uninstall
+ *		Drop the triggers of an attachment.  Returns their number.
+ *
+ * source is the table that the target names, or InvalidOid.  Triggers of other
+ * tables than that and its partitions, such as those that a detached partition
+ * has kept, are dropped if they are the caller's.
+ */
+int
+cuckoo_uninstall(Oid sibling, Oid source, Oid target, const char *filter)
+{
+	const Oid	guard = cuckoo_attachment_function(sibling, "cf_guard");
+	int			ndropped = 0;
+	ListCell   *cell;
+
+	foreach(cell, install_triggers_of_target(target,
+											 cuckoo_attachment_function(sibling, "cf_upkeep"),
+											 filter))
+	{
+		const InstallDrop *trigger = lfirst(cell);
+
+		if (trigger->relation != source &&
+			!(get_rel_relispartition(trigger->relation) &&
+			  list_member_oid(get_partition_ancestors(trigger->relation),
+							  source)) &&
+			!cuckoo_owns_table(trigger->relation, GetUserId()))
+			continue;
+		install_drop(trigger->relation, trigger->name);
+		ndropped++;
+	}
+
+	foreach(cell, find_all_inheritors(target, AccessShareLock, NULL))
+	{
+		Relation	relation = table_open(lfirst_oid(cell), NoLock);
+		List	   *names = NIL;
+		ListCell   *other;
+
+		for (int i = 0; i < CUCKOO_NGUARDS; i++)
+		{
+			const Trigger *found = cuckoo_guard_find(relation, i, guard,
+													 filter);
+
+			if (found != NULL && !found->tgisclone)
+				names = lappend(names, pstrdup(found->tgname));
+		}
+		table_close(relation, NoLock);
+		foreach(other, names)
+			install_drop(lfirst_oid(cell), lfirst(other));
+		ndropped += list_length(names);
+	}
+	return ndropped;
+}
