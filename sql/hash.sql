@@ -145,4 +145,23 @@ SELECT cf_count(f) BETWEEN 29500 AND 30000 AS count, (SELECT bool_and(f @> g) FR
 SELECT cf_hash_agg(h, 100) IS NULL AS no_rows FROM v WHERE g < 0;
 SELECT count(*), bool_and(cf_contains_all(f, a)) AS holds FROM (SELECT g % 50, cf_hash_agg(h, 1000) AS f, array_agg(g) AS a FROM overlapping GROUP BY g % 50) s;
 
+RESET max_parallel_workers_per_gather;
+RESET parallel_leader_participation;
+
+--
+-- cf_shard: as docs/format.md says, for good
+--
+SELECT n, bool_and(cf_shard(v, n) = floor((h + CASE WHEN h < 0 THEN 2::numeric ^ 64 ELSE 0 END) * n / 2::numeric ^ 64)) AS as_specified, min(cf_shard(v, n)) >= 0 AND max(cf_shard(v, n)) < n AS within
+	FROM unnest(ARRAY[1, 2, 3, 64, 1000, 65537, 2147483647]) n, (SELECT g AS v, cf_hash(g, x'5555555555555555'::bigint)::numeric AS h FROM generate_series(-5000, 5000) g) s GROUP BY n ORDER BY n;
+SELECT cf_shard(0, 1000) AS zero, cf_shard(-1, 1000) AS minus_one, cf_shard(''::text, 1000) AS empty, cf_shard('abc'::text, 1000) AS text, cf_shard('abc'::bytea, 1000) AS bytes, cf_shard(1.5, 1000) AS number,
+	cf_shard(1.5::float8, 1000) AS float, cf_shard('2024-02-29'::date, 1000) AS date, cf_shard(ROW(1, 'x'::text), 1000) AS record, cf_shard(ARRAY[1, 2], 1000) AS "array", cf_shard('00000000-0000-0000-0000-000000000001'::uuid, 2147483647) AS uuid;
+SELECT cf_shard(7::smallint, 64) = cf_shard(7.00, 64) AS numbers, cf_shard('x'::name, 64) = cf_shard('x', 64) AS texts, cf_shard(NULL::int, 64) AS of_null, cf_shard(7, NULL) AS in_null;
+SELECT q, try(q) FROM unnest(ARRAY['SELECT cf_shard(1, 0)', 'SELECT cf_shard(1, -5)', 'SELECT cf_shard(point(1, 2), 3)']) q;
+-- the values of one shard leave a filter the rate it says; those that share
+-- bits of its own hash do not
+SELECT n < 100000 * 1.3 * fpr AS rate_is_kept, other > 100000 * 2 * fpr AS by_its_own_hash FROM
+	(SELECT cf_fpr(f) AS fpr, (SELECT count(*) FROM (SELECT -g AS v FROM generate_series(1, 1600000) g) x WHERE cf_shard(v, 16) = 5 AND f @> v) AS n,
+		(SELECT count(*) FROM (SELECT -g AS v FROM generate_series(1, 1600000) g) x WHERE cf_hash(v) >> 60 = 5 AND o @> v) AS other
+	FROM (SELECT cf_agg(v, 20000) FILTER (WHERE cf_shard(v, 16) = 5) AS f, cf_agg(v, 20000) FILTER (WHERE cf_hash(v) >> 60 = 5) AS o FROM generate_series(1, 300000) v) s) s;
+
 DROP SCHEMA hash CASCADE;

@@ -55,7 +55,7 @@ BEGIN
 	RETURN 'no error';
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-	capacity := substring(hint FROM 'is ([0-9]+)\.$');
+	capacity := substring(hint FROM 'is ([0-9]+)\.');
 	RETURN (SELECT bytes BETWEEN 536870912 * 0.98 AND 536870912 FROM cf_plan(capacity, rate)) || ' ' ||
 		try(format('cf_count(cf_new(%s, %s))', capacity::bigint, rate)) || ' ' ||
 		split_part(try(format('cf_count(cf_new(%s, %s))', capacity::bigint + 1, rate)), ':', 1);

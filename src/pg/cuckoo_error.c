@@ -110,7 +110,7 @@ cuckoo_error_add(CuckooStatus status, const CuckooFilter *filter)
 					 errdetail("It holds %llu entries of a capacity of %llu.",
 							   (unsigned long long) filter->nentries,
 							   (unsigned long long) filter->capacity),
-					 errhint("Spread the values over several filters, or accept a larger false positive rate.")));
+					 errhint("Spread the values over several filters by cf_shard(value, shards), or accept a larger false positive rate.")));
 			break;
 		default:
 			elog(ERROR, "unexpected result of adding to a cuckoo filter: %s",
@@ -156,7 +156,7 @@ cuckoo_error_build(CuckooStatus status, uint64 nentries, uint64 capacity,
 					 errdetail("It would hold %llu entries of a capacity of %llu.",
 							   (unsigned long long) nentries,
 							   (unsigned long long) capacity),
-					 errhint("Spread the values over several filters, or accept a larger false positive rate.")));
+					 errhint("Spread the values over several filters by cf_shard(value, shards), or accept a larger false positive rate.")));
 			break;
 		default:
 			elog(ERROR, "unexpected result of building a cuckoo filter: %s",

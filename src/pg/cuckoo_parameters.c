@@ -88,7 +88,7 @@ cuckoo_parameters_error(CuckooStatus status, float8 capacity, float8 fpr)
 						 errmsg("cuckoo filter would be larger than 512 MiB"),
 						 errdetail("A capacity of %.0f with a false positive rate of %g needs more than that.",
 								   capacity, fpr),
-						 errhint("The largest capacity for this rate is %llu.",
+						 errhint("The largest capacity for this rate is %llu. For more, spread the values over several filters by cf_shard(value, shards).",
 								 (unsigned long long) largest)));
 				break;
 			}
@@ -163,7 +163,7 @@ cuckoo_parameters_resize_error(CuckooStatus status, const CuckooFilter *filter,
 					 errmsg("cuckoo filter would be larger than 512 MiB"),
 					 errdetail("The capacity asked for is %llu.",
 							   (unsigned long long) capacity),
-					 errhint("Give a smaller capacity or a larger false positive rate.")));
+					 errhint("Give a smaller capacity or a larger false positive rate, or build several filters by cf_shard(value, shards).")));
 			break;
 		case CUCKOO_BAD_RATE:
 			if (fpr == 0.0)
