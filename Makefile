@@ -108,7 +108,7 @@ UPKEEP_HEADERS = \
 HEADERS = src/cuckoo_format.h
 DATA = sql/cuckoo_filter--1.0.0.sql
 
-REGRESS = catalog io key remember func resolve agg hash limits format misuse flood toast stored \
+REGRESS = catalog io key equal remember func resolve agg hash limits format misuse flood toast stored \
 	support patterns union parallel inplace upkeep upkeep_odd
 REGRESS_OPTS = --load-extension=cuckoo_filter
 ENCODING = UTF8

@@ -208,7 +208,7 @@ SELECT cf_contains(cf_new(9), 5), cf_contains(cf_new(9), 'five'::text), cf_new(9
 	cf_contains_any(cf_new(9), ARRAY['a', 'b']), cf_contains_each(cf_new(9), ARRAY[1, NULL]), cf_remove(cf_new(9), 'x'::text) = cf_new(9);
 SELECT bool_and(f @> 5::smallint AND f @> 5 AND f @> 5::bigint AND NOT f @> 6::smallint AND NOT f @> 6 AND NOT f @> 6::bigint)
 	FROM (VALUES (cf_add(cf_new(9), 5::smallint)), (cf_add(cf_new(9), 5)), (cf_add(cf_new(9), 5::bigint))) v(f);
-SELECT bool_and(f @> 'five'::text AND f @> 'five'::varchar AND f @> 'five'::char(9) AND f @> 'five'::name AND NOT f @> 'Five'::text)
+SELECT bool_and(f @> 'five'::text AND f @> 'five'::varchar AND f @> 'five'::name AND NOT f @> 'Five'::text)
 	FROM (VALUES (cf_add(cf_new(9), 'five'::text)), (cf_add(cf_new(9), 'five'::varchar)), (cf_add(cf_new(9), 'five'::char(9))), (cf_add(cf_new(9), 'five'::name))) v(f);
 
 --

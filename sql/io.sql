@@ -166,7 +166,7 @@ ORDER BY 1, 2;
 SELECT seal(set_byte(:list, 0, 2))::cuckoofilter;
 SELECT seal(set_byte(:list, 1, 2))::cuckoofilter;
 SELECT seal(set_byte(:list, 2, 4))::cuckoofilter;
-SELECT seal(set_byte(:list, 3, 24))::cuckoofilter;
+SELECT seal(set_byte(:list, 3, 25))::cuckoofilter;
 -- a later format may have a shorter header, or mean anything by it
 SELECT seal('\x02')::cuckoofilter;
 SELECT seal('\x02ffffffff')::cuckoofilter;
@@ -176,7 +176,7 @@ SELECT v, outcome('text', 'cf1:' || replace(encode(b, 'base64'), E'\n', ''), NUL
 	FROM (VALUES ('format 0', seal(set_byte(:list, 0, 0))), ('format 2', seal(set_byte(:list, 0, 2))),
 		('format 255', seal(set_byte(:list, 0, 255))), ('hash 0', seal(set_byte(:list, 1, 0))),
 		('hash 255', seal(set_byte(:list, 1, 255))), ('flag 4', seal(set_byte(:list, 2, 4))),
-		('flag 128', seal(set_byte(:list, 2, 128))), ('family 24', seal(set_byte(:list, 3, 24))),
+		('flag 128', seal(set_byte(:list, 2, 128))), ('family 25', seal(set_byte(:list, 3, 25))),
 		('family 255', seal(set_byte(:list, 3, 255))), ('list', seal(:list))) s(v, b);
 
 --
@@ -193,7 +193,7 @@ FROM (SELECT *, outcome('bytea', seal(patch(image_of(f), field_offset, bytes))::
 FROM sample s JOIN (VALUES
 	('flags', 2, 'list', '\x00'::bytea), ('flags', 2, 'list', '\x01'), ('flags', 2, 'list', '\x02'), ('flags', 2, 'list', '\x03'),
 	('flags', 2, 'table', '\x01'), ('flags', 2, 'table', '\x00'), ('flags', 2, 'table', '\x03'), ('flags', 2, 'table', '\x02'),
-	('family', 3, 'list', '\x00'), ('family', 3, 'list', '\x17'), ('family', 3, 'list', '\x18'),
+	('family', 3, 'list', '\x00'), ('family', 3, 'list', '\x18'), ('family', 3, 'list', '\x19'),
 	('columns', 4, 'list', '\x07'), ('columns', 4, 'list', '\x08'), ('columns', 4, 'list', '\x7f'), ('columns', 4, 'list', '\x80'),
 	('columns', 4, 'list', '\x00'), ('columns', 4, 'list', '\xff'),
 	('columns', 4, 'table', '\x07'), ('columns', 4, 'table', '\x08'), ('columns', 4, 'table', '\x7f'),

@@ -105,7 +105,9 @@
 
 /*
  * Key families.  Values of one family that SQL calls equal have the same key
- * bytes; a filter holds keys of one family.  The numbers are stored.
+ * bytes; a filter holds keys of one family.  A text given to a filter of
+ * char(n) is taken as one, without its trailing blanks.  The numbers are
+ * stored.
  */
 typedef enum CuckooFamily
 {
@@ -132,9 +134,10 @@ typedef enum CuckooFamily
 	CUCKOO_FAMILY_ARRAY = 20,
 	CUCKOO_FAMILY_RECORD = 21,
 	CUCKOO_FAMILY_RANGE = 22,
-	CUCKOO_FAMILY_MULTIRANGE = 23
+	CUCKOO_FAMILY_MULTIRANGE = 23,
+	CUCKOO_FAMILY_CHAR = 24		/* char(n) */
 } CuckooFamily;
 
-#define CUCKOO_FAMILY_LAST		CUCKOO_FAMILY_MULTIRANGE
+#define CUCKOO_FAMILY_LAST		CUCKOO_FAMILY_CHAR
 
 #endif							/* CUCKOO_FORMAT_H */

@@ -191,6 +191,8 @@ cuckoo_error_family(CuckooFamily held, CuckooFamily given, CuckooUse use)
 					 use == CUCKOO_USE_REMOVE ? "cf_remove_all()" :
 					 "cf_contains_any(), cf_contains_all() or cf_contains_each()") :
 			 cast == NULL ? 0 :
+			 held == CUCKOO_FAMILY_TEXT && given == CUCKOO_FAMILY_CHAR ?
+			 errhint("Write \"value::text\" to compare as text does, where trailing blanks count, or build the filter of \"value::bpchar\", where they do not.") :
 			 given == CUCKOO_FAMILY_TEXT ?
 			 errhint("Literals and parameters without a type are text: cast them to the kind that the filter holds, for example \"$1%s\".",
 					 cast) :

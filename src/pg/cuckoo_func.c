@@ -60,7 +60,8 @@ typedef struct FuncProbe
 	bool		remembers_value;
 	bool		has_value;
 	Datum		value;			/* a copy of the last one */
-	uint64		value_seed;
+	CuckooFamily value_family;	/* of the filter it was hashed for, */
+	uint64		value_seed;		/* and its seed */
 	uint64		value_hash;
 } FuncProbe;
 
@@ -139,7 +140,8 @@ func_element_probe(FunctionCallInfo fcinfo, int argno, bool are_hashes)
  * another value, so there nothing is remembered in the first place.
  */
 static uint64
-func_stable_value_hash(FuncProbe *probe, Datum value, uint64 seed)
+func_stable_value_hash(FuncProbe *probe, Datum value,
+					   const CuckooFilter *filter)
 {
 	MemoryContext caller;
 	int16		typlen;
@@ -148,17 +150,19 @@ func_stable_value_hash(FuncProbe *probe, Datum value, uint64 seed)
 
 	cuckoo_hasher_storage(probe->hasher, &typlen, &typbyval, &typalign);
 	if (typlen == -1 && VARATT_IS_EXTERNAL(DatumGetPointer(value)))
-		return cuckoo_hash_value(probe->hasher, value, seed);
+		return cuckoo_hash_value_for(probe->hasher, value, filter);
 
-	if (probe->has_value && probe->value_seed == seed &&
+	if (probe->has_value && probe->value_seed == filter->seed &&
+		probe->value_family == filter->family &&
 		datumIsEqual(value, probe->value, typbyval, typlen))
 		return probe->value_hash;
 
 	if (probe->has_value && !typbyval)
 		pfree(DatumGetPointer(probe->value));
 	probe->has_value = false;
-	probe->value_hash = cuckoo_hash_value(probe->hasher, value, seed);
-	probe->value_seed = seed;
+	probe->value_hash = cuckoo_hash_value_for(probe->hasher, value, filter);
+	probe->value_family = filter->family;
+	probe->value_seed = filter->seed;
 	caller = MemoryContextSwitchTo(probe->reader.mcxt);
 	probe->value = datumCopy(value, typbyval, typlen);
 	MemoryContextSwitchTo(caller);
@@ -171,11 +175,11 @@ func_stable_value_hash(FuncProbe *probe, Datum value, uint64 seed)
  *		The hash of the value that a filter is probed with.
  */
 static inline uint64
-func_probe_hash(FuncProbe *probe, Datum value, uint64 seed)
+func_probe_hash(FuncProbe *probe, Datum value, const CuckooFilter *filter)
 {
 	if (unlikely(probe->remembers_value))
-		return func_stable_value_hash(probe, value, seed);
-	return cuckoo_hash_value(probe->hasher, value, seed);
+		return func_stable_value_hash(probe, value, filter);
+	return cuckoo_hash_value_for(probe->hasher, value, filter);
 }
 
 /*
@@ -194,8 +198,8 @@ func_may_hold(const CuckooFilter *filter, const CuckooHasher *hasher,
 
 	if (filter->nentries == 0)
 		return false;
-	if (unlikely(filter->family != family &&
-				 filter->family != CUCKOO_FAMILY_NONE))
+	if (unlikely(filter->family != CUCKOO_FAMILY_NONE &&
+				 !cuckoo_family_accepts(filter->family, family)))
 		cuckoo_error_family(filter->family, family, use);
 	return true;
 }
@@ -228,7 +232,8 @@ func_may_change(FunctionCallInfo fcinfo)
  * *positions is set to the place of each among all elements.
  */
 static int
-func_element_hashes(Datum array, CuckooHasher *hasher, uint64 seed,
+func_element_hashes(Datum array, CuckooHasher *hasher,
+					const CuckooFilter *filter,
 					uint64 **hashes,
 					int **positions)
 {
@@ -262,7 +267,7 @@ func_element_hashes(Datum array, CuckooHasher *hasher, uint64 seed,
 		if (positions != NULL)
 			(*positions)[nhashes] = i;
 		(*hashes)[nhashes++] = hasher != NULL ?
-			cuckoo_hash_value(hasher, element, seed) :
+			cuckoo_hash_value_for(hasher, element, filter) :
 			(uint64) DatumGetInt64(element);
 	}
 	return nhashes;
@@ -281,10 +286,11 @@ func_add_hashes(FunctionCallInfo fcinfo, CuckooChange *change,
 {
 	CuckooFilter *const filter = change->filter;
 	const bool	stamps = family != CUCKOO_FAMILY_NONE &&
-		filter->family != family;
+		filter->family == CUCKOO_FAMILY_NONE;
 	bool		changed;
 
-	if (stamps && filter->family != CUCKOO_FAMILY_NONE)
+	if (family != CUCKOO_FAMILY_NONE && !stamps &&
+		!cuckoo_family_accepts(filter->family, family))
 		cuckoo_error_family(filter->family, family, CUCKOO_USE_ADD);
 	changed = cuckoo_change_add(change, hashes, nhashes);
 	if (stamps)
@@ -337,7 +343,7 @@ cf_add(PG_FUNCTION_ARGS)
 	cuckoo_change_begin(&change, fcinfo);
 
 	hasher = func_value_hasher(fcinfo, 1);
-	hash = cuckoo_hash_value(hasher, PG_GETARG_DATUM(1), change.filter->seed);
+	hash = cuckoo_hash_value_for(hasher, PG_GETARG_DATUM(1), change.filter);
 	return func_add_hashes(fcinfo, &change, cuckoo_hasher_family(hasher), &hash,
 						   1);
 }
@@ -362,7 +368,7 @@ cf_add_all(PG_FUNCTION_ARGS)
 
 	hasher = func_element_hasher(fcinfo, 1);
 	nhashes = func_element_hashes(PG_GETARG_DATUM(1), hasher,
-								  change.filter->seed, &hashes, NULL);
+								  change.filter, &hashes, NULL);
 	return func_add_hashes(fcinfo, &change,
 						   nhashes > 0 ? cuckoo_hasher_family(hasher) :
 						   CUCKOO_FAMILY_NONE, hashes, nhashes);
@@ -404,7 +410,7 @@ cf_add_hashes(PG_FUNCTION_ARGS)
 		return PG_GETARG_DATUM(0);
 	cuckoo_change_begin(&change, fcinfo);
 
-	nhashes = func_element_hashes(PG_GETARG_DATUM(1), NULL, 0, &hashes, NULL);
+	nhashes = func_element_hashes(PG_GETARG_DATUM(1), NULL, change.filter, &hashes, NULL);
 	return func_add_hashes(fcinfo, &change, CUCKOO_FAMILY_NONE, hashes,
 						   nhashes);
 }
@@ -431,7 +437,7 @@ cf_remove(PG_FUNCTION_ARGS)
 	cuckoo_error_unless_removable(change.filter);
 	if (!func_may_hold(change.filter, hasher, CUCKOO_USE_REMOVE))
 		return cuckoo_change_end(&change, fcinfo, false);
-	hash = cuckoo_hash_value(hasher, PG_GETARG_DATUM(1), change.filter->seed);
+	hash = cuckoo_hash_value_for(hasher, PG_GETARG_DATUM(1), change.filter);
 	return cuckoo_change_end(&change, fcinfo,
 							 cuckoo_change_remove(&change, &hash, 1));
 }
@@ -455,7 +461,7 @@ cf_remove_all(PG_FUNCTION_ARGS)
 	hasher = func_element_hasher(fcinfo, 1);
 	cuckoo_error_unless_removable(change.filter);
 	nhashes = func_element_hashes(PG_GETARG_DATUM(1), hasher,
-								  change.filter->seed, &hashes, NULL);
+								  change.filter, &hashes, NULL);
 	if (nhashes == 0 || !func_may_hold(change.filter, hasher, CUCKOO_USE_REMOVE))
 		return cuckoo_change_end(&change, fcinfo, false);
 	return cuckoo_change_end(&change, fcinfo,
@@ -498,7 +504,7 @@ cf_remove_hashes(PG_FUNCTION_ARGS)
 	cuckoo_change_begin(&change, fcinfo);
 
 	cuckoo_error_unless_removable(change.filter);
-	nhashes = func_element_hashes(PG_GETARG_DATUM(1), NULL, 0, &hashes, NULL);
+	nhashes = func_element_hashes(PG_GETARG_DATUM(1), NULL, change.filter, &hashes, NULL);
 	return cuckoo_change_end(&change, fcinfo,
 							 cuckoo_change_remove(&change, hashes, nhashes));
 }
@@ -519,7 +525,7 @@ func_contains(FunctionCallInfo fcinfo, int filter_argno, int value_argno)
 		cuckoo_reader_contains(&probe->reader,
 							   func_probe_hash(probe,
 											   PG_GETARG_DATUM(value_argno),
-											   filter->seed));
+											   filter));
 	cuckoo_reader_close(&probe->reader);
 	return result;
 }
@@ -579,7 +585,7 @@ func_probe_elements(FunctionCallInfo fcinfo, bool are_hashes, bool **results,
 
 	filter = cuckoo_reader_open(&probe->reader, PG_GETARG_DATUM(0));
 	nhashes = func_element_hashes(PG_GETARG_DATUM(1), probe->hasher,
-								  filter->seed, &hashes, positions);
+								  filter, &hashes, positions);
 	*results = palloc0(Max(nhashes, 1) * sizeof(bool));
 	if (nhashes > 0 &&
 		(are_hashes ||
@@ -699,7 +705,7 @@ cf_count_value(PG_FUNCTION_ARGS)
 		ncopies = cuckoo_reader_count(&probe->reader,
 									  func_probe_hash(probe,
 													  PG_GETARG_DATUM(1),
-													  filter->seed));
+													  filter));
 	cuckoo_reader_close(&probe->reader);
 	PG_RETURN_INT32(ncopies);
 }

@@ -10,9 +10,9 @@
  *	- int2, int4, int8 and numeric are one family: a numeric without fraction
  *	  that fits is the same eight bytes as the integer.
  *	- float4 and float8 are one family, with one zero and one NaN.
- *	- The text types are one family: characters in UTF-8, a char(n) without
- *	  its padding, an enum by its label, which survives a dump where its OID
- *	  does not.
+ *	- The text types are one family: characters in UTF-8, an enum by its
+ *	  label, which survives a dump where its OID does not.  A char(n) is the
+ *	  text without its trailing blanks, in a family of its own.
  *	- Composite keys put family and length before the key bytes of each part,
  *	  so that no two different values run together to the same bytes.
  *
@@ -355,6 +355,20 @@ key_char_string(uint8 byte, KeyString *string)
 }
 
 /*
+ * key_length_without_blanks
+ *		The length of a string without its trailing blanks.
+ *
+ * A blank is a byte of its own in every encoding of a server.
+ */
+static inline size_t
+key_length_without_blanks(const char *bytes, size_t nbytes)
+{
+	while (nbytes > 0 && bytes[nbytes - 1] == ' ')
+		nbytes--;
+	return nbytes;
+}
+
+/*
  * key_forget_labels
  *		Syscache callback: an enum has changed.
  */
@@ -474,9 +488,8 @@ key_string_key(CuckooHasher *hasher, Datum value, KeyString *string)
 
 		case KEY_BPCHAR:
 			key_varlena_string(value, string);
-			while (string->nbytes > 0 &&
-				   string->bytes[string->nbytes - 1] == ' ')
-				string->nbytes--;
+			string->nbytes = key_length_without_blanks(string->bytes,
+													   string->nbytes);
 			break;
 
 		case KEY_NAME:
@@ -573,10 +586,16 @@ key_end_length(StringInfo buf, int start)
  * key_append_element
  *		One part of a composite key: its family, length and key bytes, or the
  *		mark of a NULL.
+ *
+ * A composite does not tell whether its parts are text or char(n), which "="
+ * of two rows compares without trailing blanks.  So a part has none of them,
+ * and is a text in either case.
  */
 static void
 key_append_element(CuckooHasher *hasher, Datum value, bool is_null, StringInfo buf)
 {
+	const bool	is_text = cuckoo_family_accepts(CUCKOO_FAMILY_CHAR,
+												hasher->family);
 	int			start;
 
 	if (is_null)
@@ -585,9 +604,12 @@ key_append_element(CuckooHasher *hasher, Datum value, bool is_null, StringInfo b
 		return;
 	}
 
-	key_append_byte(buf, hasher->family);
+	key_append_byte(buf, is_text ? CUCKOO_FAMILY_TEXT : hasher->family);
 	start = key_begin_length(buf);
 	key_append_key(hasher, value, buf);
+	if (is_text)
+		buf->len = start + key_length_without_blanks(buf->data + start,
+													 buf->len - start);
 	key_end_length(buf, start);
 }
 
@@ -1225,4 +1247,22 @@ cuckoo_hash_value(CuckooHasher *hasher, Datum value, uint64 seed)
 	}
 
 	return key_buffer_hash(hasher, value, seed);
+}
+
+/*
+ * cuckoo_hash_text_as_char
+ *		The hash of a value of the text family without its trailing blanks.
+ */
+uint64
+cuckoo_hash_text_as_char(CuckooHasher *hasher, Datum value, uint64 seed)
+{
+	KeyString	string;
+	uint64		hash;
+
+	key_string_key(hasher, value, &string);
+	hash = cuckoo_hash(string.bytes,
+					   key_length_without_blanks(string.bytes, string.nbytes),
+					   seed);
+	key_string_key_free(&string);
+	return hash;
 }

@@ -10,6 +10,7 @@
 #ifndef CUCKOO_KEY_H
 #define CUCKOO_KEY_H
 
+#include "../core/cuckoo_filter.h"
 #include "cuckoo_hasher.h"
 
 /*
@@ -17,5 +18,23 @@
  * that takes is freed again before the call returns.
  */
 extern uint64 cuckoo_hash_value(CuckooHasher *hasher, Datum value, uint64 seed);
+
+/* The same for a text, as if it were a char(n): without trailing blanks. */
+extern uint64 cuckoo_hash_text_as_char(CuckooHasher *hasher, Datum value,
+									   uint64 seed);
+
+/*
+ * cuckoo_hash_value_for
+ *		The hash that a filter takes of a value.
+ */
+static inline uint64
+cuckoo_hash_value_for(CuckooHasher *hasher, Datum value,
+					  const CuckooFilter *filter)
+{
+	if (unlikely(filter->family == CUCKOO_FAMILY_CHAR &&
+				 hasher->family == CUCKOO_FAMILY_TEXT))
+		return cuckoo_hash_text_as_char(hasher, value, filter->seed);
+	return cuckoo_hash_value(hasher, value, filter->seed);
+}
 
 #endif							/* CUCKOO_KEY_H */

@@ -387,7 +387,7 @@ support_probe_common_values(const Probe *probe,
 	{
 		const uint64 hash = probe->kind == PROBE_HASH ?
 			(uint64) DatumGetInt64(slot.values[i]) :
-			cuckoo_hash_value(key, slot.values[i], filter->seed);
+			cuckoo_hash_value_for(key, slot.values[i], filter);
 
 		if (cuckoo_filter_contains(filter, hash))
 		{
@@ -429,7 +429,8 @@ support_variable_selectivity(PlannerInfo *root, const Probe *probe,
 		/* the executor will not like this */
 		if (knowledge->is_open && key != NULL &&
 			knowledge->filter.family != CUCKOO_FAMILY_NONE &&
-			knowledge->filter.family != cuckoo_hasher_family(key))
+			!cuckoo_family_accepts(knowledge->filter.family,
+								   cuckoo_hasher_family(key)))
 			return DEFAULT_CONTAINS_SEL;
 	}
 

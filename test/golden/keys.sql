@@ -31,8 +31,9 @@ BEGIN
 		FOR row IN SELECT * FROM golden_key g WHERE g.family = golden_key_check.family
 		LOOP
 			BEGIN
-				EXECUTE format('SELECT cf_hash(v) = %s AND cf_hash(decode(%L, ''hex'')) = %s AND pg_typeof(v)::text = %L FROM (SELECT %s) s(v)',
-					row.hash, row.key, row.hash, row.type, row.value)
+				EXECUTE format('SELECT cf_hash(v) = %s AND cf_hash(decode(%L, ''hex'')) = %s AND pg_typeof(v)::text = %L
+						AND (cf_info(cf_add(cf_new(1), v))).family = %L FROM (SELECT %s) s(v)',
+					row.hash, row.key, row.hash, row.type, row.family, row.value)
 					INTO is_right;
 				IF is_right IS NOT TRUE THEN
 					wrong := wrong || row.value;

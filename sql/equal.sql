@@ -1,0 +1,134 @@
+--
+-- equal: where "=" is true, a probe is true or an error, never a quiet false.
+--
+-- All pairs of types that can be keys, as far as the server can compare them,
+-- whether by an operator for just these types or by converting one of them.
+--
+SET client_min_messages = warning;
+CREATE SCHEMA equal;
+SET search_path = equal, public;
+SET DateStyle = 'ISO';
+SET TimeZone = 'Europe/Berlin';
+CREATE TYPE mood AS ENUM ('a', 'P', 'ok ');
+CREATE DOMAIN d_char AS char(5);
+CREATE TYPE pair_text AS (i int, v text);
+CREATE TYPE pair_char AS (i int, v char(5));
+CREATE TYPE floatrange AS RANGE (subtype = float8);
+CREATE TYPE charrange AS RANGE (subtype = bpchar, collation = "C");
+-- NULL, or the SQLSTATE of the error that a statement ends with
+CREATE FUNCTION error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE statement;
+	RETURN NULL;
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE;
+END $$;
+
+-- the types: all of the server's and ours that can be elements of a filter
+CREATE TABLE key_type AS
+	SELECT oid, CASE oid WHEN 'bpchar'::regtype THEN 'bpchar' ELSE format_type(oid, NULL) END AS type FROM pg_type
+	WHERE typtype IN ('b', 'd', 'e', 'r', 'm', 'c') AND typarray <> 0
+		AND (typnamespace = 'pg_catalog'::regnamespace OR typnamespace = 'equal'::regnamespace) AND typtype <> 'c'
+		AND error_of(format('SELECT cf_add_all(cf_new(1), ''{}''::%s[])', format_type(oid, NULL))) IS NULL;
+INSERT INTO key_type SELECT t::regtype, t
+	FROM unnest('{pair_text,pair_char,int2[],int4[],numeric[],float8[],text[],varchar[],bpchar[],name[],mood[],pair_char[],date[],timestamp[]}'::text[]) t;
+INSERT INTO key_type VALUES ('bpchar'::regtype, 'char(5)'), ('varchar'::regtype, 'varchar(3)'), ('bit'::regtype, 'bit(3)');
+
+-- the values: whatever of these is one of the type
+CREATE TABLE sample AS
+	SELECT type, value FROM key_type, unnest(ARRAY['', ' ', 'a', 'a ', ' a', 'P', 'P ', 'P    ', 'ok', 'ok ', '17', '017',
+		'0', '-0', '1', '1.0', '-1', '1.5', '1.50', '1.6', '0.1', '16777216', '4294967295', '2147483648', '1e20', 'NaN', 'Infinity',
+		't', 'f', '00000000-0000-0000-0000-000000000001', '08:00:2b:01:02:03', '08:00:2b:ff:fe:01:02:03', '10.0.0.0/8', '10.0.0.0', '10.0.0.0/32',
+		'101', '1010', '0/1', '0/00000001', '\x01', '\x',
+		'2024-10-27', '2024-10-27 00:00', '2024-10-27 00:00+02', '2024-10-27 12:00', '2024-10-27 02:30', '2024-10-27 02:30+01', '2024-10-27 02:30+02',
+		'2024-03-31 02:30', '2024-03-31 03:30', '12:00', '12:00+00', '12:00+01', '12:00+02', '12:00:00', '1 day', '24:00', '36:00', '30 days', '1 month', 'infinity',
+		'{}', '{1}', '{1.0}', '{a}', '{"a "}', '{P}', '{"P "}', '{2024-10-27}', '{NULL}', '1 2', '[0:1]={1,2}', '{1,2}',
+		'(1,a)', '(1,"a ")', '(,)', '{"(1,a)"}', '{"(1,\"a \")"}', '"a"', '{"a": 1}', '{"a": 1.0}', 'null',
+		'[1,3)', '[1,2]', '(0,2]', '[a,b)', '["a ",b)', 'empty', '[2024-10-27,)', '{[1,3)}', '{[1,2),[2,3)}', '{[2024-10-27,)}']) value
+	WHERE error_of(format('SELECT %L::%s', value, type)) IS NULL
+		-- "=" of oid and a negative bigint is an error
+		AND (type, value) <> ('bigint', '-1');
+SELECT count(DISTINCT type) >= 55 AS many_types, count(*) > 700 AS many_values FROM sample;
+-- every "=" of the catalog whose sides can be keys is among the pairs
+SELECT oid::regoperator FROM pg_operator
+	WHERE oprname = '=' AND oprleft IN (SELECT oid FROM key_type) AND oprright IN (SELECT oid FROM key_type)
+		AND (SELECT count(*) FROM key_type WHERE oid IN (oprleft, oprright) AND type IN (SELECT type FROM sample)) <
+			(SELECT count(*) FROM key_type WHERE oid IN (oprleft, oprright));
+
+-- what two types do: the number of equal pairs, and of those the filter does
+-- not find; or the SQLSTATE of the probe
+CREATE FUNCTION compare_types(held text, given text, wrap text, OUT npairs bigint, OUT nequal bigint, OUT nlost bigint, OUT state text, OUT example text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	pairs text := format('(SELECT a.v AS a, b.v AS b, %3$s = %4$s AS are_equal FROM (SELECT value::%1$s AS v FROM sample WHERE type = %1$L OFFSET 0) a,
+		(SELECT value::%2$s AS v FROM sample WHERE type = %2$L OFFSET 0) b OFFSET 0) p', held, given,
+		format(wrap, 'a.v'), format(wrap, 'b.v'));
+BEGIN
+	BEGIN
+		EXECUTE 'SELECT count(*), count(*) FILTER (WHERE are_equal) FROM ' || pairs INTO npairs, nequal;
+	EXCEPTION WHEN undefined_function OR ambiguous_function OR datatype_mismatch THEN
+		RETURN;
+	END;
+	BEGIN
+		EXECUTE format('SELECT count(*) FILTER (WHERE are_equal AND NOT f @> %2$s),
+				min(format(''%%s | %%s'', a, b)) FILTER (WHERE are_equal AND NOT f @> %2$s)
+			FROM (SELECT *, cf_add(cf_new(10), %1$s) AS f FROM %3$s OFFSET 0) s',
+			format(wrap, 'a'), format(wrap, 'b'), pairs) INTO nlost, example;
+	EXCEPTION WHEN OTHERS THEN
+		state := SQLSTATE;
+	END;
+END $$;
+CREATE TABLE compared AS
+	SELECT held, given, c.* FROM (SELECT DISTINCT type FROM sample) a(held), (SELECT DISTINCT type FROM sample) b(given),
+		compare_types(held, given, '%s') c WHERE npairs IS NOT NULL;
+SELECT count(*) > 150 AS many_pairs_of_types, sum(nequal) > 2000 AS many_equal, count(state) > 10 AS many_refused FROM compared;
+-- a quiet false, or an error that is none of ours
+SELECT * FROM compared WHERE nlost > 0 OR state <> '42804';
+-- in rows, too, where "=" goes by the columns
+SELECT count(*) AS pairs_of_types, sum(nequal) > 1000 AS many_equal, sum(nlost) AS lost, count(state) AS refused
+	FROM unnest('{text,"character varying",varchar(3),name,char(5),bpchar,d_char,integer,bigint,numeric}'::text[]) held,
+		unnest('{text,"character varying",varchar(3),name,char(5),bpchar,d_char,smallint,bigint,numeric}'::text[]) given,
+		unnest('{"ROW(1, %s)","ROW(ROW(%s, NULL::int), 1)"}'::text[]) wrap, compare_types(held, given, wrap) c
+	WHERE npairs IS NOT NULL;
+
+--
+-- char(n): blanks mean nothing, in every way to add and to ask
+--
+CREATE TABLE padded AS SELECT cf_agg(v, 100) AS f, cf_agg(v::text, 100) AS t FROM (VALUES ('ab'::char(5)), ('c '), ('')) s(v);
+SELECT f @> 'ab' AS untyped, f @> 'ab   ' AS padded, f @> 'ab '::varchar AS varchar, f @> 'ab'::char(9) AS longer, 'ab  '::name <@ f AS name,
+	f @> ' ' AS empty, f @> ' ab' AS leading, f @> 'abc' AS other, cf_count(f, 'c    ') AS count,
+	cf_contains_each(f, '{ab,"c   ","d ",NULL}') AS each, cf_contains_all(f, ARRAY['ab  ', ''::text]) AS all,
+	cf_contains_any(f, ARRAY['ab'::char(3)]) AS of_char
+	FROM padded;
+SELECT (cf_info(g)).family, cf_count(g) AS entries, g @> 'x'::char(3) AS by_char, cf_count(g, 'x') AS copies, cf_count(cf_remove(g, 'x       ')) AS left_over
+	FROM padded, cf_add(cf_add_all(f, ARRAY['x  ', 'y']), 'x') g;
+-- a filter of text takes none
+SELECT t @> 'ab'::char(5) FROM padded;
+SELECT cf_add(t, 'ab'::char(5)) FROM padded;
+SELECT cf_remove_all(t, ARRAY['ab'::char(5)]) FROM padded;
+SELECT cf_union(f, t) FROM padded;
+SELECT t @> 'ab'::char(5)::text AS cast_to_text, cf_agg(v::bpchar) @> 'ab'::char(5) AS of_bpchar
+	FROM padded, (VALUES ('ab '::varchar), ('c')) s(v) GROUP BY t;
+-- one call site, filters of either kind, one value
+DO $$
+DECLARE
+	f cuckoofilter;
+	v text := 'ab ';
+	answers text := '';
+BEGIN
+	FOR i IN 1..4 LOOP
+		f := CASE i % 2 WHEN 0 THEN cf_add(cf_new(10), 'ab'::char(5)) ELSE cf_add(cf_new(10), 'ab'::text) END;
+		answers := answers || (f @> v)::int || cf_count(f, v);
+	END LOOP;
+	ASSERT answers = '00110011', answers;
+END $$;
+-- a join by either
+CREATE TABLE orders AS SELECT i, (i % 4)::text::char(6) AS code FROM generate_series(1, 100) i;
+CREATE TABLE codes (code varchar(6));
+INSERT INTO codes VALUES ('1'), ('2 '), ('9');
+SELECT count(*) AS joined, count(*) FILTER (WHERE f @> c.code) AS found
+	FROM orders o JOIN codes c ON o.code = c.code, (SELECT cf_agg(code) FROM orders) s(f);
+SELECT count(*) AS joined, count(*) FILTER (WHERE f @> o.code) AS found
+	FROM orders o JOIN codes c ON o.code = c.code, (SELECT cf_agg(code::bpchar) FROM codes) s(f);
+
+DROP SCHEMA equal CASCADE;
