@@ -78,6 +78,7 @@ CORE_HEADERS = \
 	src/core/cuckoo_window.h \
 	src/cuckoo_format.h
 PG_HEADERS = \
+	src/pg/cuckoo_agg.h \
 	src/pg/cuckoo_cache.h \
 	src/pg/cuckoo_change.h \
 	src/pg/cuckoo_collector.h \

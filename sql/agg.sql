@@ -111,6 +111,13 @@ SELECT count(*), bool_and(f = (SELECT cf_agg(e.v) FROM d e WHERE e.v BETWEEN s.v
 SELECT count(*), bool_and(f = (SELECT cf_agg(e.t, 2000, 0.001) FROM d e WHERE e.g = s.g AND e.v <= 500)) AS same
 	FROM (SELECT g, cf_agg(t, 2000, 0.001) OVER (PARTITION BY g) AS f FROM d WHERE v <= 500) s;
 SELECT count(*), bool_and(f = cf_new(1)) AS empty FROM (SELECT cf_agg(v) OVER (ORDER BY v ROWS BETWEEN 3 PRECEDING AND 4 PRECEDING) AS f FROM d WHERE v <= 20) s;
+-- of an empty frame the arguments are known, unless there are calls with several
+-- over one window
+SELECT count(*), bool_and(f = cf_new(5000, 0.001, 2, 7)) AS f, bool_and(g = f) AS g, bool_and(h = cf_new(77)) AS h
+	FROM (SELECT cf_agg(v, 5000, 0.001, 2, 7) OVER w AS f, cf_bag_agg(t, 5000, 0.001, 2, 7) OVER w AS g, row_number() OVER w, cf_agg(v, 77) FILTER (WHERE false) OVER (PARTITION BY g) AS h
+		FROM d WHERE v <= 20 WINDOW w AS (ORDER BY v ROWS BETWEEN 3 PRECEDING AND 4 PRECEDING)) s;
+SELECT try('SELECT count(f) + count(g) FROM (SELECT cf_agg(v, 100) OVER w AS f, cf_agg(v, 200) OVER w AS g FROM agg.d WHERE v <= 20 WINDOW w AS (ORDER BY v ROWS BETWEEN ' || frame || ')) s')
+	FROM unnest('{3 PRECEDING AND 4 PRECEDING,3 PRECEDING AND CURRENT ROW}'::text[]) frame;
 -- a group of which the filter leaves nothing
 SELECT g, (cf_info(cf_agg(v, 1000) FILTER (WHERE v < 0))).capacity FROM d WHERE g < 2 GROUP BY g ORDER BY g;
 -- running, from duplicates, with a table in the end
@@ -180,5 +187,49 @@ SELECT (cf_info(cf_agg(v, (SELECT 5000::float8)))).capacity FROM d WHERE v < 0;
 SELECT (cf_info(cf_agg(v, 5000 + 1) FILTER (WHERE v < 0))).capacity FROM d;
 SELECT (cf_info(cf_agg(v ORDER BY (-5)::float8))).capacity FROM d WHERE v < 0;
 SELECT (cf_info(cf_agg(v, 100 ORDER BY 0::float8))).capacity FROM d WHERE v < 0;
+
+--
+-- Aggregated below a join, on its inner side as on its outer side, where the
+-- server can: the arguments are those of the call, also for a group of no rows.
+-- The result is the same either way.
+--
+CREATE TABLE ea AS SELECT i AS id, i % 5 AS g, i % 1000 AS x FROM generate_series(1, 2000) i;
+CREATE TABLE eb AS SELECT i % 2000 AS id, i AS y FROM generate_series(1, 20000) i;
+ANALYZE ea, eb;
+CREATE TABLE eager (name text, q text);
+INSERT INTO eager SELECT a, 'SELECT a.g, ' || a || ' AS f FROM agg.ea a JOIN agg.eb b USING (id) GROUP BY a.g' FROM unnest(ARRAY['cf_agg(a.x, 5000, 0.001, 4, 7)', 'cf_agg(a.x, 5000, 0.001, 4, 7) FILTER (WHERE a.x > 1000000)',
+	'cf_bag_agg(a.x, 50000, 0.001, 3, 7) FILTER (WHERE a.x > 1000000)', 'cf_agg(NULLIF(a.x, a.x), 5000)', 'cf_agg(b.y, 20000, 0.001) FILTER (WHERE b.y > 1000000)']) a;
+CREATE FUNCTION eager_results(OUT name text, OUT g int, OUT f cuckoofilter) RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+	e record;
+BEGIN
+	FOR e IN SELECT * FROM eager LOOP
+		FOR g, f IN EXECUTE e.q LOOP
+			name := e.name;
+			RETURN NEXT;
+		END LOOP;
+	END LOOP;
+END $$;
+SET max_parallel_workers_per_gather = 0;
+SELECT set_config(name, 'off', false) = 'off' AS set FROM pg_settings WHERE name = 'enable_eager_aggregate' \g /dev/null
+CREATE TABLE eager_result AS SELECT 'off' AS how, * FROM eager_results();
+SELECT set_config(name, CASE name WHEN 'enable_eager_aggregate' THEN 'on' ELSE '0' END, false) AS set FROM pg_settings WHERE name IN ('enable_eager_aggregate', 'min_eager_agg_group_size') \g /dev/null
+INSERT INTO eager_result SELECT 'hash join', * FROM eager_results();
+SET enable_hashjoin = off;
+INSERT INTO eager_result SELECT 'merge join', * FROM eager_results();
+RESET enable_hashjoin;
+-- where the server has it, all of these are planned so
+CREATE FUNCTION is_partial(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN plan::text LIKE '%"Partial Mode": "Partial"%';
+END $$;
+SELECT count(*) = CASE WHEN current_setting('server_version_num')::int >= 190000 THEN 5 ELSE 0 END AS planned FROM eager WHERE is_partial(q);
+SELECT how, count(*), count(*) FILTER (WHERE r.f = o.f) AS same FROM eager_result r JOIN (SELECT name, g, f FROM eager_result WHERE how = 'off') o USING (name, g) GROUP BY how ORDER BY how;
+SELECT name, min(i.entries) > 0 AS entries, min(i.capacity) AS capacity, min(i.max_copies) AS max_copies, min(i.seed) AS seed FROM eager_result, cf_info(f) i WHERE how = 'hash join' GROUP BY name ORDER BY name COLLATE "C";
+SELECT set_config(name, reset_val, false) AS set FROM pg_settings WHERE name IN ('enable_eager_aggregate', 'min_eager_agg_group_size') \g /dev/null
+RESET max_parallel_workers_per_gather;
 
 DROP SCHEMA agg CASCADE;

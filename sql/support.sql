@@ -238,6 +238,42 @@ SELECT count(*) FROM generate_series(1, 10) i WHERE cf_contains((SELECT same_agg
 SELECT count(*) FROM generate_series(1, 10) i WHERE (SELECT same_agg(*) FROM generate_series(1, 3)) @> i;
 
 --
+-- Aggregates of other people, of any shape, some over our functions: nothing is
+-- known of what they give, and nothing of them is looked into.  Direct arguments
+-- are not among those that are aggregated.
+--
+CREATE FUNCTION ordered_final(int[], int, int, int) RETURNS cuckoofilter LANGUAGE sql AS 'SELECT cf_add_all(cf_new(100), $1)';
+CREATE FUNCTION ordered_final(int[], int) RETURNS cuckoofilter LANGUAGE sql AS 'SELECT cf_add_all(cf_new(100), $1)';
+CREATE FUNCTION ordered_transition(int[], int) RETURNS int[] LANGUAGE sql AS 'SELECT array_append($1, $2)';
+CREATE AGGREGATE ordered(int, int, int ORDER BY int) (SFUNC = ordered_transition, STYPE = int[], FINALFUNC = ordered_final);
+CREATE AGGREGATE hypothetical(int ORDER BY int) (SFUNC = ordered_transition, STYPE = int[], FINALFUNC = ordered_final, HYPOTHETICAL);
+CREATE FUNCTION add_with(cuckoofilter, int, float8, float8) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS 'SELECT cf_add($1, $2)';
+CREATE FUNCTION with_parameters(int[], int, float8, int) RETURNS int[] LANGUAGE sql IMMUTABLE AS 'SELECT array_append($1, $2)';
+CREATE FUNCTION filter_of(int[]) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS 'SELECT cf_add_all(cf_new(100), $1)';
+DO $$
+DECLARE
+	a record;
+BEGIN
+	FOR a IN SELECT * FROM (VALUES ('adding(int', 'cf_add'), ('adding(int, float8, float8', 'add_with'), ('adding_all(VARIADIC int[]', 'cf_add_all')) v(name, function) LOOP
+		EXECUTE format('CREATE AGGREGATE %s) (SFUNC = %s, STYPE = cuckoofilter, INITCOND = %L)', a.name, a.function, cf_new(100));
+	END LOOP;
+END $$;
+CREATE AGGREGATE listing(int, float8, int) (SFUNC = with_parameters, STYPE = int[], FINALFUNC = filter_of);
+CREATE TABLE few AS SELECT generate_series(1, 100) AS id;
+ANALYZE few;
+CREATE TABLE foreign_aggregate AS SELECT a, format('SELECT FROM data WHERE %s @> id', a) AS q FROM unnest(ARRAY[
+	'(SELECT ordered(1, 2, 3) WITHIN GROUP (ORDER BY id) FROM few)', '(SELECT hypothetical(1) WITHIN GROUP (ORDER BY id) FROM few)',
+	'(SELECT adding(id) FROM few)', '(SELECT adding(id, 0.5, 0.5) FROM few)', '(SELECT adding_all(id, id + 1000) FROM few)', '(SELECT listing(id, 0.5, 7) FROM few)',
+	'(SELECT cf_union(cf_agg(id, 200), cf_agg(id + 1000, 200)) FROM few)', '(SELECT cf_union_agg(cf_new(id)) FROM few WHERE id < 1)',
+	'(SELECT cf_agg(id) OVER () FROM few LIMIT 1)', '(SELECT cf_agg(sum(id)) OVER () FROM few)']) a;
+SELECT a, plan(q)->>'Plan Rows' AS rows FROM foreign_aggregate;
+SELECT count(*) FROM data WHERE (SELECT ordered(1, 2, 3) WITHIN GROUP (ORDER BY id) FROM few) @> id;
+SELECT count(*) FROM data WHERE (SELECT hypothetical(1) WITHIN GROUP (ORDER BY id) FROM few) @> id;
+-- one with our functions is as good as ours
+CREATE AGGREGATE renamed(int, float8, float8) (SFUNC = cf_agg_transition, STYPE = internal, FINALFUNC = cf_agg_final);
+SELECT subquery('(SELECT renamed(id, 2000, 0.001) FROM data WHERE id <= 2000)');
+
+--
 -- A value that the server has compressed: none of it is left in a constant.  And
 -- one whose collation nobody can tell: no estimate for it, but no error of the
 -- planner, which may have to plan what is never reached

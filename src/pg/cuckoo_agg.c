@@ -12,6 +12,10 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "executor/executor.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
@@ -19,8 +23,11 @@
 #include "nodes/plannodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
+#include "cuckoo_agg.h"
 #include "cuckoo_collector.h"
 #include "cuckoo_pg.h"
 
@@ -409,59 +416,181 @@ cf_agg_deserialize(PG_FUNCTION_ARGS)
 }
 
 /*
- * agg_first_input
- *		The plan node that the columns of another one come from, or NULL.
+ * agg_is_function
+ *		Is this SQL function the C function of that name and address?
+ *
+ * Functions with other names are not looked up: that would load the libraries
+ * of other people.
+ */
+static bool
+agg_is_function(Oid function, const char *name, PGFunction address)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	bool		is_named = false;
+	FmgrInfo	flinfo;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+	{
+		bool		isnull;
+		const Datum symbol = SysCacheGetAttr(PROCOID, tuple,
+											 Anum_pg_proc_prosrc, &isnull);
+
+		is_named = !isnull && strcmp(TextDatumGetCString(symbol), name) == 0;
+	}
+	ReleaseSysCache(tuple);
+	if (!is_named)
+		return false;
+	fmgr_info(function, &flinfo);
+	return flinfo.fn_addr == address;
+}
+
+/*
+ * cuckoo_agg_is_ours
+ *		Is this aggregate cf_agg or cf_bag_agg?
+ */
+bool
+cuckoo_agg_is_ours(Oid aggregate)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	Form_pg_aggregate form;
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	result = form->aggkind == AGGKIND_NORMAL &&
+		agg_is_function(form->aggfinalfn, "cf_agg_final", cf_agg_final) &&
+		(agg_is_function(form->aggtransfn, "cf_agg_transition",
+						 cf_agg_transition) ||
+		 agg_is_function(form->aggtransfn, "cf_bag_agg_transition",
+						 cf_bag_agg_transition));
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * agg_input
+ *		The plan node that a column of another one comes from, or NULL.
  */
 static Plan *
-agg_first_input(Plan *plan)
+agg_input(Plan *plan, int varno)
 {
+	if (varno == INNER_VAR)
+		return innerPlan(plan);
+	if (IsA(plan, SubqueryScan))
+		return ((SubqueryScan *) plan)->subplan;
+	if (varno != OUTER_VAR)
+		return NULL;
 	if (IsA(plan, Append))
 		return linitial(((Append *) plan)->appendplans);
 	if (IsA(plan, MergeAppend))
 		return linitial(((MergeAppend *) plan)->mergeplans);
-	if (IsA(plan, SubqueryScan))
-		return ((SubqueryScan *) plan)->subplan;
 	return outerPlan(plan);
 }
 
 /*
- * agg_aggregate_of
- *		The aggregate call, with its arguments, that this call ends, or NULL.
+ * agg_partial_of
+ *		The partial aggregate call that another one combines the states of, or
+ *		NULL if it is not found.
  *
- * In a plan with partial aggregation it is in the node below, where a column
- * of this node's input comes from.
+ * It is in a node below plan, where a column of its input comes from: below
+ * sorts, gathers and appends, and also below joins, on either side.
  */
 static Aggref *
-agg_aggregate_of(FunctionCallInfo fcinfo)
+agg_partial_of(const Aggref *aggref, Plan **plan)
 {
-	Aggref	   *aggref = AggGetAggref(fcinfo);
-	Plan	   *plan;
+	Expr	   *expression = linitial_node(TargetEntry, aggref->args)->expr;
 
-	if (aggref == NULL || !DO_AGGSPLIT_COMBINE(aggref->aggsplit))
-		return aggref;
-
-	plan = ((AggState *) fcinfo->context)->ss.ps.plan;
-	while (DO_AGGSPLIT_COMBINE(aggref->aggsplit))
+	while (IsA(expression, Var))
 	{
-		Node	   *expression =
-			(Node *) linitial_node(TargetEntry, aggref->args)->expr;
+		const Var  *var = (Var *) expression;
 
-		while (IsA(expression, Var))
-		{
-			const int	column = ((Var *) expression)->varattno;
-
-			plan = agg_first_input(plan);
-			if (plan == NULL || column < 1 ||
-				column > list_length(plan->targetlist))
-				return NULL;
-			expression = (Node *) list_nth_node(TargetEntry, plan->targetlist,
-												column - 1)->expr;
-		}
-		if (!IsA(expression, Aggref))
+		*plan = agg_input(*plan, var->varno);
+		if (*plan == NULL || var->varattno < 1 ||
+			var->varattno > list_length((*plan)->targetlist))
 			return NULL;
-		aggref = (Aggref *) expression;
+		expression = list_nth_node(TargetEntry, (*plan)->targetlist,
+								   var->varattno - 1)->expr;
 	}
-	return aggref;
+	if (!IsA(expression, Aggref) ||
+		((Aggref *) expression)->aggfnoid != aggref->aggfnoid)
+		return NULL;
+	return (Aggref *) expression;
+}
+
+/*
+ * agg_no_parameters
+ *		Raise the error for an empty filter of unknown parameters.
+ */
+cuckoo_noreturn static void
+agg_no_parameters(const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("could not determine the parameters of an empty filter"),
+			 errdetail("There was no row that told the arguments of the aggregate."),
+			 errhint("%s", hint)));
+}
+
+/*
+ * agg_parameters_of_group
+ *		The arguments after the value of the aggregate call that this call ends.
+ *
+ * The current aggregate can be that of a distributed engine, which calls the
+ * final functions of others: nothing is known then.
+ */
+static List *
+agg_parameters_of_group(FunctionCallInfo fcinfo)
+{
+	Plan	   *plan = ((AggState *) fcinfo->context)->ss.ps.plan;
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+	List	   *parameters = NIL;
+
+	if (aggref != NULL && !cuckoo_agg_is_ours(aggref->aggfnoid))
+		aggref = NULL;
+	while (aggref != NULL && DO_AGGSPLIT_COMBINE(aggref->aggsplit))
+		aggref = agg_partial_of(aggref, &plan);
+	if (aggref == NULL)
+		agg_no_parameters("Let the rows come from a subquery with OFFSET 0, so that they are aggregated in one place.");
+
+	/* behind the arguments, args has what is in ORDER BY only */
+	for (int i = 1; i < list_length(aggref->aggargtypes); i++)
+		parameters = lappend(parameters,
+							 list_nth_node(TargetEntry, aggref->args, i)->expr);
+	return parameters;
+}
+
+/*
+ * agg_parameters_of_window
+ *		The arguments after the value of the window call that this call ends.
+ *
+ * The server does not say which of a window's calls that is, so they have to
+ * have the same ones.
+ */
+static List *
+agg_parameters_of_window(const WindowAggState *state)
+{
+	const WindowFunc *found = NULL;
+	List	   *parameters = NIL;
+	ListCell   *cell;
+
+	foreach(cell, state->funcs)
+	{
+		const WindowFunc *call = ((WindowFuncExprState *) lfirst(cell))->wfunc;
+
+		if (!cuckoo_agg_is_ours(call->winfnoid))
+			continue;
+		if (found == NULL)
+			parameters = list_copy_tail(call->args, 1);
+		else if (!equal(parameters, list_copy_tail(call->args, 1)))
+			agg_no_parameters("Give calls over one window the same arguments after the value.");
+		found = call;
+	}
+	if (found == NULL)
+		agg_no_parameters("Call cf_agg() or cf_bag_agg() as they are.");
+	return parameters;
 }
 
 /*
@@ -470,16 +599,15 @@ agg_aggregate_of(FunctionCallInfo fcinfo)
  *		is not: one that refers to no column.
  */
 static NullableDatum
-agg_evaluate(AggState *aggstate, Expr *argument)
+agg_evaluate(PlanState *planstate, Expr *argument)
 {
 	NullableDatum result = {(Datum) 0, true};
 
 	if (!contain_var_clause((Node *) argument) &&
 		!contain_subplans((Node *) argument))
 		result.value =
-			ExecEvalExprSwitchContext(ExecInitExpr(argument,
-												   &aggstate->ss.ps),
-									  aggstate->ss.ps.ps_ExprContext,
+			ExecEvalExprSwitchContext(ExecInitExpr(argument, planstate),
+									  planstate->ps_ExprContext,
 									  &result.isnull);
 	return result;
 }
@@ -494,17 +622,15 @@ agg_evaluate(AggState *aggstate, Expr *argument)
 static void
 agg_empty_state(FunctionCallInfo fcinfo, CuckooAggState *state)
 {
-	const Aggref *const aggref = agg_aggregate_of(fcinfo);
-	int			narguments = 0;
+	PlanState  *planstate = (PlanState *) fcinfo->context;
+	const List *parameters = IsA(planstate, WindowAggState) ?
+		agg_parameters_of_window((WindowAggState *) planstate) :
+		agg_parameters_of_group(fcinfo);
+	const int	narguments = Min(list_length(parameters), NPARAMETERS);
 	NullableDatum arguments[NPARAMETERS];
 
-	/* behind the arguments, args has what is in ORDER BY only */
-	if (aggref != NULL)
-		narguments = Min(list_length(aggref->aggargtypes) - 1, NPARAMETERS);
 	for (int i = 0; i < narguments; i++)
-		arguments[i] =
-			agg_evaluate((AggState *) fcinfo->context,
-						 list_nth_node(TargetEntry, aggref->args, i + 1)->expr);
+		arguments[i] = agg_evaluate(planstate, list_nth(parameters, i));
 
 	memset(state, 0, sizeof(*state));
 	agg_read_parameters(state, narguments, arguments);

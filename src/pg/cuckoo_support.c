@@ -40,11 +40,13 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "cuckoo_agg.h"
 #include "cuckoo_pg.h"
 
 PG_FUNCTION_INFO_V1(cf_contains_support);
@@ -157,6 +159,9 @@ support_probe_of_call(Probe *probe, ProbeKind kind, Oid funcid, List *args,
 	probe->collation = collation;
 	probe->value = value_first ? linitial(args) : lsecond(args);
 	probe->filter = value_first ? lsecond(args) : linitial(args);
+	if ((kind == PROBE_ANY || kind == PROBE_ALL) &&
+		!OidIsValid(get_base_element_type(exprType(probe->value))))
+		return false;
 	return support_is_filter(probe->filter);
 }
 
@@ -192,29 +197,34 @@ support_know_constant(const Const *constant, FilterKnowledge *knowledge)
 
 /*
  * support_find_building_aggregate
- *		Find the aggregate that makes a filter of values, as opposed to one of
- *		filters, in a target list; NULL if there is none.
+ *		Find the call of cf_agg or cf_bag_agg in a target list; NULL unless
+ *		there is just one.
+ *
+ * Of an aggregate of other people nothing is known, whatever its arguments
+ * look like: they can be direct ones, which are not in args.
  */
 static Aggref *
-support_find_building_aggregate(List *targetlist, Oid filter_type)
+support_find_building_aggregate(List *targetlist)
 {
-	List	   *const leaves =
+	List	   *leaves =
 		pull_var_clause((Node *) targetlist,
 						PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
 						PVC_INCLUDE_PLACEHOLDERS);
+	Aggref	   *found = NULL;
 	ListCell   *cell;
 
 	foreach(cell, leaves)
 	{
-		Aggref	   *const aggref = lfirst(cell);
+		Aggref	   *aggref = lfirst(cell);
 
-		/* in a parallel plan its own type can be that of a partial result */
-		if (IsA(aggref, Aggref) && aggref->aggargtypes != NIL &&
-			get_func_rettype(aggref->aggfnoid) == filter_type &&
-			linitial_oid(aggref->aggargtypes) != filter_type)
-			return aggref;
+		if (!IsA(aggref, Aggref) || aggref->args == NIL ||
+			!cuckoo_agg_is_ours(aggref->aggfnoid))
+			continue;
+		if (found != NULL && !equal(found, aggref))
+			return NULL;
+		found = aggref;
 	}
-	return NULL;
+	return found;
 }
 
 /*
@@ -225,7 +235,8 @@ static double
 support_declared_fpr(const Aggref *aggref)
 {
 	/* behind the arguments, args has what is in ORDER BY only */
-	if (list_length(aggref->aggargtypes) > AGG_FPR_ARGNO)
+	if (list_length(aggref->aggargtypes) > AGG_FPR_ARGNO &&
+		list_length(aggref->args) > AGG_FPR_ARGNO)
 	{
 		const TargetEntry *const entry = list_nth(aggref->args, AGG_FPR_ARGNO);
 		const Const *const argument = (const Const *) entry->expr;
@@ -250,7 +261,7 @@ support_declared_fpr(const Aggref *aggref)
  * Only of a subquery that makes one filter of all its rows.
  */
 static bool
-support_know_subplan(PlannerInfo *root, const SubPlan *subplan, Oid filter_type,
+support_know_subplan(PlannerInfo *root, const SubPlan *subplan,
 					 FilterKnowledge *knowledge)
 {
 	PlannerInfo *subroot = list_nth(root->glob->subroots,
@@ -288,8 +299,8 @@ support_know_subplan(PlannerInfo *root, const SubPlan *subplan, Oid filter_type,
 			return false;
 	}
 
-	aggref = support_find_building_aggregate(plan->targetlist, filter_type);
-	if (aggref == NULL || aggref->args == NIL || ((Agg *) plan)->numCols > 0)
+	aggref = support_find_building_aggregate(plan->targetlist);
+	if (aggref == NULL || ((Agg *) plan)->numCols > 0)
 		return false;
 
 	value = linitial_node(TargetEntry, aggref->args);
@@ -321,8 +332,7 @@ support_know_param(PlannerInfo *root, const Param *param,
 
 			if (list_length(subplan->setParam) == 1 &&
 				linitial_int(subplan->setParam) == param->paramid)
-				return support_know_subplan(outer, subplan, param->paramtype,
-											knowledge);
+				return support_know_subplan(outer, subplan, knowledge);
 		}
 	}
 	return false;
@@ -382,6 +392,14 @@ support_probe_common_values(const Probe *probe,
 						  InvalidOid,
 						  ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
 		return;
+
+	/* values are hashed by the type of the expression */
+	if (!IsBinaryCoercible(slot.valuetype, probe->kind == PROBE_HASH ?
+						   INT8OID : cuckoo_hasher_type(key)))
+	{
+		free_attstatsslot(&slot);
+		return;
+	}
 
 	for (int i = 0; i < slot.nvalues; i++)
 	{
@@ -752,9 +770,9 @@ cf_change_support(PG_FUNCTION_ARGS)
 	{
 		const SupportRequestModifyInPlace *const modify =
 			(SupportRequestModifyInPlace *) request;
-		Param	   *const filter = linitial(modify->args);
+		Param	   *filter = modify->args != NIL ? linitial(modify->args) : NULL;
 
-		if (IsA(filter, Param) && filter->paramkind == PARAM_EXTERN &&
+		if (filter != NULL && IsA(filter, Param) && filter->paramkind == PARAM_EXTERN &&
 			filter->paramid == modify->paramid)
 			PG_RETURN_POINTER(filter);
 	}
