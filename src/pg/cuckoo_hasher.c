@@ -12,6 +12,7 @@
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_range.h"
 #include "catalog/pg_type.h"
@@ -388,38 +389,77 @@ cuckoo_hasher_for_estimate(Oid type, Oid collation, MemoryContext mcxt)
 }
 
 /*
+ * hasher_is_transition_of
+ *		Is this function a transition function of that aggregate?
+ */
+static bool
+hasher_is_transition_of(Oid function, Oid aggregate)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	bool		result = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_aggregate form = (Form_pg_aggregate) GETSTRUCT(tuple);
+
+		result = form->aggkind == AGGKIND_NORMAL &&
+			(form->aggtransfn == function || form->aggmtransfn == function);
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
+/*
+ * hasher_call_argument
+ *		The type of an argument of the running call, or InvalidOid.
+ *
+ * The expression of the call says so, but only one that calls this function:
+ * distributed engines (worker_partial_agg() of Citus) have an aggregate of
+ * their own that calls the transition functions of others with a fresh
+ * FmgrInfo.  The aggregate that is current then has arguments of other types,
+ * and hashes made by those would be wrong.  So its types are taken only if
+ * the function is its own transition function.
+ */
+static Oid
+hasher_call_argument(FunctionCallInfo fcinfo, int argno, Oid *collation)
+{
+	const FmgrInfo *flinfo = fcinfo->flinfo;
+	const Aggref *aggref;
+
+	if (flinfo == NULL)
+		return InvalidOid;
+	if (flinfo->fn_expr != NULL)
+		return IsA(flinfo->fn_expr, FuncExpr) &&
+			((FuncExpr *) flinfo->fn_expr)->funcid != flinfo->fn_oid ?
+			InvalidOid : get_fn_expr_argtype(fcinfo->flinfo, argno);
+
+	/* the state comes first */
+	aggref = AggGetAggref(fcinfo);
+	if (aggref == NULL || argno < 1 ||
+		argno > list_length(aggref->aggargtypes) ||
+		!hasher_is_transition_of(flinfo->fn_oid, aggref->aggfnoid))
+		return InvalidOid;
+	if (!OidIsValid(*collation))
+		*collation = aggref->inputcollid;
+	return list_nth_oid(aggref->aggargtypes, argno - 1);
+}
+
+/*
  * cuckoo_hasher_argument_type
  *		Type and collation of an argument of the running call.
- *
- * The expression tree says so.  Some executors call a transition function
- * with a fresh FmgrInfo that has none; the aggregate call knows the types of
- * its own arguments then, which follow the transition state.
  */
 void
 cuckoo_hasher_argument_type(FunctionCallInfo fcinfo, int argno, Oid *type,
 							Oid *collation)
 {
-	*type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 	*collation = PG_GET_COLLATION();
-
+	*type = hasher_call_argument(fcinfo, argno, collation);
 	if (!OidIsValid(*type))
-	{
-		const Aggref *aggref = AggGetAggref(fcinfo);
-
-		if (aggref != NULL && argno >= 1 &&
-			argno <= list_length(aggref->aggargtypes))
-		{
-			*type = list_nth_oid(aggref->aggargtypes, argno - 1);
-			if (!OidIsValid(*collation))
-				*collation = aggref->inputcollid;
-		}
-	}
-
-	if (!OidIsValid(*type) || fcinfo->flinfo == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
 				 errmsg("could not determine the type of the filter key"),
-				 errdetail("The function was called without type information.")));
+				 errdetail("The function was called without type information."),
+				 errhint("Aggregate cf_hash(value) with cf_hash_agg().")));
 }
 
 /*

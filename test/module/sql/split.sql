@@ -76,4 +76,30 @@ SELECT name, cf_count(f) BETWEEN 195000 AND 200000 AS counts, NOT EXISTS (SELECT
 	UNION ALL SELECT 'rows, part, rows that are in it, part', mixed_of('cf_hash_agg(bigint,float8)', p, h, 300000::float8 ORDER BY o) FROM (SELECT 1 AS o, NULL AS p, h FROM large WHERE v <= 100000
 		UNION ALL SELECT 3, NULL, h FROM large WHERE v BETWEEN 100001 AND 150000 UNION ALL SELECT o, p, NULL FROM large_part, unnest(ARRAY[2, 4]) o) s) s;
 
+--
+-- The functions that take values of any type: the current aggregate has other
+-- arguments than theirs, and of types that would give other hashes.  Refused, by
+-- row, by part and without rows, whatever the types happen to be
+--
+SELECT cf_new(1000) AS empty \gset
+CREATE AGGREGATE adding(anycompatible) (SFUNC = cf_add, STYPE = cuckoofilter, INITCOND = :'empty', COMBINEFUNC = cf_union_all);
+CREATE AGGREGATE adding_all(anycompatiblearray) (SFUNC = cf_add_all, STYPE = cuckoofilter, INITCOND = :'empty', COMBINEFUNC = cf_union_all);
+SELECT a, try(format('SELECT count(f) FROM (SELECT part_of(%s) AS f FROM (VALUES (1, ''a''), (2, ''b'')) s(v, t)) s', a)) FROM unnest(ARRAY[
+	$$'adding(anycompatible)', t$$, $$'adding(anycompatible)', v$$, $$'adding(anycompatible)', NULL::oid$$, $$'adding_all(anycompatiblearray)', ARRAY[t]$$, $$'cf_agg(anycompatible)', t$$, $$'cf_agg(anycompatible)', v::oid$$,
+	$$'cf_agg(anycompatible,float8)', t, 100::float8$$, $$'cf_bag_agg(anycompatible)', t$$, $$'cf_agg(anycompatible)', NULL::text$$]) a;
+DO $$
+BEGIN
+	PERFORM part_of('cf_agg(anycompatible)', 1);
+EXCEPTION WHEN indeterminate_datatype THEN
+	DECLARE
+		hint text;
+	BEGIN
+		GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+		RAISE WARNING '%', hint;
+	END;
+END $$;
+-- the parameters of a group without rows are the arguments of nobody
+SELECT try($$SELECT whole_of('cf_agg(anycompatible,float8)', NULL)$$) AS no_part, try($$SELECT whole_of('cf_agg(anycompatible)', NULL) FROM (VALUES (1.5, 'x')) s$$) AS null_part,
+	(SELECT mixed_of('cf_agg(anycompatible,float8)', NULL, NULL::int, 100::float8) FROM item WHERE v < 3) = cf_new(100) AS null_values;
+
 DROP SCHEMA split CASCADE;
