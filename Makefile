@@ -21,6 +21,7 @@ CORE_OBJS = \
 	src/core/cuckoo_list.o \
 	src/core/cuckoo_merge.o \
 	src/core/cuckoo_order.o \
+	src/core/cuckoo_search.o \
 	src/core/cuckoo_status.o \
 	src/core/cuckoo_table.o \
 	src/core/cuckoo_window.o
@@ -73,6 +74,7 @@ CORE_HEADERS = \
 	src/core/cuckoo_list.h \
 	src/core/cuckoo_merge.h \
 	src/core/cuckoo_order.h \
+	src/core/cuckoo_search.h \
 	src/core/cuckoo_status.h \
 	src/core/cuckoo_table.h \
 	src/core/cuckoo_window.h \

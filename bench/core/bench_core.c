@@ -30,6 +30,7 @@
 #define MAX_TURNS		101
 #define NPROBES			((size_t) 1 << 20)
 #define BATCH			32
+#define NMIXES			3
 #define MIN_OPERATIONS	1000000 /* of one turn, where they are cheap */
 
 /* Let a lookup end before the next begins, where we know how to ask for it. */
@@ -47,7 +48,8 @@ static uint64_t sizes[MAX_LIST] = {10000, 1000000, 10000000};
 static int	nsizes = 3;
 static double rates[MAX_LIST] = {0.01, 0.001, 1.0 / 65536};
 static int	nrates = 3;
-static const char *questions = "miss,hit,add,grow,batch,double,build";
+static const char *questions =
+"miss,hit,mix,add,remove,grow,batch,double,build";
 
 /* All that can be compared; the first two always. */
 static const Subject *const subjects[] = {
@@ -89,7 +91,8 @@ typedef struct Case
 	uint64_t   *keys;			/* their sort keys, ascending; or NULL */
 	uint64_t   *hits;			/* NPROBES of the hashes, in random order */
 	uint64_t   *misses;			/* NPROBES other ones */
-	uint64_t   *mixed;			/* NPROBES, half of them hits */
+	uint64_t   *mixes[NMIXES];	/* NPROBES each: a quarter, half and three
+								 * quarters of them hits, in random order */
 	void	   *filters[MAX_SUBJECTS];	/* full ones; or NULL */
 } Case;
 
@@ -162,6 +165,24 @@ measure_hits(const Case *c, int subject)
 	return measure_lookups(c, subject, c->hits);
 }
 
+static double
+measure_quarter_hits(const Case *c, int subject)
+{
+	return measure_lookups(c, subject, c->mixes[0]);
+}
+
+static double
+measure_half_hits(const Case *c, int subject)
+{
+	return measure_lookups(c, subject, c->mixes[1]);
+}
+
+static double
+measure_mostly_hits(const Case *c, int subject)
+{
+	return measure_lookups(c, subject, c->mixes[2]);
+}
+
 /* One call for each lookup, and something that depends on the answer. */
 static double
 measure_calls(const Case *c, int subject)
@@ -173,7 +194,7 @@ measure_calls(const Case *c, int subject)
 
 	for (size_t i = 0; i < NPROBES; i++)
 	{
-		if (contains(c->filters[subject], c->mixed[i]))
+		if (contains(c->filters[subject], c->mixes[1][i]))
 			nhits++;
 	}
 	sink = nhits;
@@ -190,7 +211,7 @@ measure_fenced_calls(const Case *c, int subject)
 
 	for (size_t i = 0; i < NPROBES; i++)
 	{
-		if (contains(c->filters[subject], c->mixed[i]))
+		if (contains(c->filters[subject], c->mixes[1][i]))
 			nhits++;
 		finish_loads();
 	}
@@ -207,7 +228,7 @@ measure_batches(const Case *c, int subject)
 
 	for (size_t i = 0; i < NPROBES; i += BATCH)
 	{
-		subjects[subject]->contains_batch(c->filters[subject], c->mixed + i,
+		subjects[subject]->contains_batch(c->filters[subject], c->mixes[1] + i,
 										  BATCH, results);
 		for (int j = 0; j < BATCH; j++)
 		{
@@ -238,6 +259,28 @@ measure_adds(const Case *c, int subject, bool full_size)
 		const double start = now();
 
 		sink = s->add(filter, c->hashes, c->nvalues);
+		total += now() - start;
+		s->destroy(filter);
+	}
+	return total / (double) (nrepetitions * c->nvalues);
+}
+
+/* All values out of a full filter again, in the order in which they came. */
+static double
+measure_removes(const Case *c, int subject)
+{
+	const Subject *const s = subjects[subject];
+	const size_t nrepetitions = repetitions(c);
+	double		total = 0;
+
+	for (size_t i = 0; i < nrepetitions; i++)
+	{
+		void	   *const filter = s->create(c->nvalues, c->rate, true);
+		double		start;
+
+		s->add(filter, c->hashes, c->nvalues);
+		start = now();
+		sink = s->remove(filter, c->hashes, c->nvalues);
 		total += now() - start;
 		s->destroy(filter);
 	}
@@ -518,14 +561,17 @@ make_probes(Case *c)
 {
 	c->hits = allocate(NPROBES * sizeof(uint64_t));
 	c->misses = allocate(NPROBES * sizeof(uint64_t));
-	c->mixed = allocate(NPROBES * sizeof(uint64_t));
+	for (int mix = 0; mix < NMIXES; mix++)
+		c->mixes[mix] = allocate(NPROBES * sizeof(uint64_t));
 	for (size_t i = 0; i < NPROBES; i++)
 	{
 		const uint64_t choice = nth_random(i + (UINT64_C(1) << 48));
 
 		c->hits[i] = c->hashes[choice % c->nvalues];
 		c->misses[i] = nth_random(i + (UINT64_C(1) << 49));
-		c->mixed[i] = choice >> 63 == 0 ? c->hits[i] : c->misses[i];
+		for (int mix = 0; mix < NMIXES; mix++)
+			c->mixes[mix][i] = (int) (choice >> 62) <= mix ?
+				c->hits[i] : c->misses[i];
 	}
 }
 
@@ -592,7 +638,8 @@ end_case(Case *c)
 	free(c->keys);
 	free(c->hits);
 	free(c->misses);
-	free(c->mixed);
+	for (int mix = 0; mix < NMIXES; mix++)
+		free(c->mixes[mix]);
 	for (int i = 0; i < NSUBJECTS; i++)
 	{
 		if (c->filters[i] != NULL)
@@ -609,16 +656,24 @@ ask_case(uint64_t nvalues, double fpr)
 	make_probes(&c);
 	make_filters(&c);
 	if (is_asked("miss"))
-		ask_subjects(&c, "miss lookup", measure_misses, 1.15, 0);
+		ask_subjects(&c, "miss lookup", measure_misses, 1.3, 0);
 	if (is_asked("hit"))
-		ask_subjects(&c, "hit lookup", measure_hits, 1.6, 0);
+		ask_subjects(&c, "hit lookup", measure_hits, 1.3, 0);
+	if (is_asked("mix"))
+	{
+		ask_subjects(&c, "lookup, 1/4 hits", measure_quarter_hits, 1.3, 0);
+		ask_subjects(&c, "lookup, 1/2 hits", measure_half_hits, 1.3, 0);
+		ask_subjects(&c, "lookup, 3/4 hits", measure_mostly_hits, 1.3, 0);
+	}
 	if (is_asked("batch"))
 		ask_batches(&c);
 	if (is_asked("double"))
 		ask_subjects(&c, "doubling, per entry", measure_doubling, 0, 20);
 	if (is_asked("add"))
 		ask_subjects(&c, "add to a table of final size",
-					 measure_adds_full_size, 1.6, 0);
+					 measure_adds_full_size, 1.3, 0);
+	if (is_asked("remove"))
+		ask_subjects(&c, "remove from a full table", measure_removes, 0, 0);
 	if (is_asked("grow"))
 		ask_subjects(&c, "add from empty, growing", measure_adds_growing, 0, 0);
 	end_case(&c);

@@ -30,6 +30,10 @@ typedef struct Subject
 	/* add hashes; returns how many were refused */
 	size_t		(*add) (void *filter, const uint64_t *hashes, size_t nhashes);
 
+	/* take out one copy of each; returns how many were not there */
+	size_t		(*remove) (void *filter, const uint64_t *hashes,
+						   size_t nhashes);
+
 	/* look up hashes in a loop, the lookup inlined; returns the hits */
 	size_t		(*count_hits) (const void *filter, const uint64_t *hashes,
 							   size_t nhashes);

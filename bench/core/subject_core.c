@@ -92,6 +92,16 @@ add(void *filter, const uint64_t *hashes, size_t nhashes)
 }
 
 static size_t
+remove_all(void *filter, const uint64_t *hashes, size_t nhashes)
+{
+	size_t		nmissing = 0;
+
+	for (size_t i = 0; i < nhashes; i++)
+		nmissing += cuckoo_filter_remove(filter, hashes[i]) != CUCKOO_OK;
+	return nmissing;
+}
+
+static size_t
 count_hits(const void *filter, const uint64_t *hashes, size_t nhashes)
 {
 	size_t		nhits = 0;
@@ -163,6 +173,6 @@ describe(const void *filter, int *fp_bits, double *load_factor, size_t *bytes)
 }
 
 const Subject SUBJECT = {
-	create, destroy, add, count_hits, contains, contains_batch,
+	create, destroy, add, remove_all, count_hits, contains, contains_batch,
 	create_doubled, fill_doubled, build, sort_key, describe
 };

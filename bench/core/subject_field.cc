@@ -4,8 +4,10 @@
  *		Cuckoo filters of others, from a checkout that is no part of this tree.
  *
  * Compiled if FIELD is given to make: a checkout of efficient/cuckoofilter or
- * of FastFilter/fastfilter_cpp, whose headers declare the same class
- * CuckooFilter.  Two shapes of it are measured:
+ * of FastFilter/fastfilter_cpp.  The former's CuckooFilter has a power of two
+ * of buckets; the latter has a copy of it, and CuckooFilterStable, of any even
+ * number of buckets, which is taken since ours has no such steps either.  Two
+ * shapes are measured:
  *	- single: SingleTable, fingerprints as they are, of 12, 16 or 32 bits, the
  *	  narrowest that has the rate asked for
  *	- packed: PackedTable, semi-sorted, fingerprints of 13 bits; it takes part
@@ -22,16 +24,27 @@
 #include <fstream>
 
 #include "cuckoofilter.h"
+#if __has_include("cuckoofilter_stable.h")
+#include "cuckoofilter_stable.h"
+#define HAVE_STABLE
+#endif
 
 #include "subject.h"
 
 namespace
 {
 
-using cuckoofilter::CuckooFilter;
 using cuckoofilter::Ok;
 using cuckoofilter::PackedTable;
 using cuckoofilter::SingleTable;
+
+#ifdef HAVE_STABLE
+template<size_t fp_bits, template<size_t> class Table>
+using Peer = cuckoofilter::CuckooFilterStable<uint64_t, fp_bits, Table>;
+#else
+template<size_t fp_bits, template<size_t> class Table>
+using Peer = cuckoofilter::CuckooFilter<uint64_t, fp_bits, Table>;
+#endif
 
 /* One filter, whatever its width, behind functions that loop within it. */
 class Field
@@ -39,6 +52,7 @@ class Field
 public:
 	virtual ~Field() {}
 	virtual size_t add(const uint64_t *hashes, size_t nhashes) = 0;
+	virtual size_t remove(const uint64_t *hashes, size_t nhashes) = 0;
 	virtual size_t count_hits(const uint64_t *hashes, size_t nhashes) const = 0;
 	virtual bool contains(uint64_t hash) const = 0;
 	virtual void describe(int *fp_bits, double *load_factor,
@@ -49,7 +63,7 @@ public:
 template<size_t fp_bits, template<size_t> class Table, int saved_bits>
 class FieldOf : public Field
 {
-	CuckooFilter<uint64_t, fp_bits, Table> filter;
+	Peer<fp_bits, Table> filter;
 
 public:
 	explicit FieldOf(size_t capacity) : filter(capacity) {}
@@ -61,6 +75,15 @@ public:
 		for (size_t i = 0; i < nhashes; i++)
 			nrefused += filter.Add(hashes[i]) != Ok;
 		return nrefused;
+	}
+
+	size_t remove(const uint64_t *hashes, size_t nhashes) override
+	{
+		size_t		nmissing = 0;
+
+		for (size_t i = 0; i < nhashes; i++)
+			nmissing += filter.Delete(hashes[i]) != Ok;
+		return nmissing;
 	}
 
 	size_t count_hits(const uint64_t *hashes, size_t nhashes) const override
@@ -134,6 +157,12 @@ add(void *filter, const uint64_t *hashes, size_t nhashes)
 }
 
 size_t
+remove_all(void *filter, const uint64_t *hashes, size_t nhashes)
+{
+	return static_cast<Field *>(filter)->remove(hashes, nhashes);
+}
+
+size_t
 count_hits(const void *filter, const uint64_t *hashes, size_t nhashes)
 {
 	return static_cast<const Field *>(filter)->count_hits(hashes, nhashes);
@@ -154,11 +183,11 @@ describe(const void *filter, int *fp_bits, double *load_factor, size_t *bytes)
 }								/* namespace */
 
 extern const Subject single_subject = {
-	create_single, destroy, add, count_hits, contains, nullptr,
+	create_single, destroy, add, remove_all, count_hits, contains, nullptr,
 	nullptr, nullptr, nullptr, nullptr, describe
 };
 
 extern const Subject packed_subject = {
-	create_packed, destroy, add, count_hits, contains, nullptr,
+	create_packed, destroy, add, remove_all, count_hits, contains, nullptr,
 	nullptr, nullptr, nullptr, nullptr, describe
 };

@@ -311,6 +311,35 @@ plain_add(Plain *plain, uint64_t hash)
 	return true;
 }
 
+/* Take out one copy; false if there is none, or as many as can be counted. */
+static inline bool
+plain_remove(Plain *plain, uint64_t hash)
+{
+	CuckooPlace places[2];
+	int			ncopies;
+
+	cuckoo_table_places(&plain->geometry,
+						cuckoo_hash_address(hash, plain->geometry.ncolumns,
+											plain->geometry.prefix_bits),
+						places);
+	ncopies = count_copies(plain, &places[0]) + count_copies(plain, &places[1]);
+	if (ncopies == 0 || ncopies >= CUCKOO_MAX_COPIES)
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		const int	offset = find_slot_bit(plain, places[i].bucket,
+										   places[i].fp);
+
+		if (offset >= 0)
+		{
+			put_slot(plain, places[i].bucket, offset, 0);
+			plain->nentries--;
+			break;
+		}
+	}
+	return true;
+}
+
 static void *
 create(uint64_t capacity, uint64_t rate, bool full_size)
 {
@@ -412,6 +441,17 @@ add(void *filter, const uint64_t *hashes, size_t nhashes)
 }
 
 static size_t
+remove_all(void *filter, const uint64_t *hashes, size_t nhashes)
+{
+	Plain	   *const plain = filter;
+	size_t		nmissing = 0;
+
+	for (size_t i = 0; i < nhashes; i++)
+		nmissing += !plain_remove(plain, hashes[i]);
+	return nmissing;
+}
+
+static size_t
 count_hits(const void *filter, const uint64_t *hashes, size_t nhashes)
 {
 	size_t		nhits = 0;
@@ -439,6 +479,6 @@ describe(const void *filter, int *fp_bits, double *load_factor, size_t *bytes)
 }
 
 const Subject plain_subject = {
-	create, destroy, add, count_hits, contains, NULL,
+	create, destroy, add, remove_all, count_hits, contains, NULL,
 	create_doubled, fill_doubled, NULL, NULL, describe
 };

@@ -8,11 +8,12 @@
 #include "cuckoo_bucket.h"
 
 /*
- * The nibbles of every code, in the order of the codes: n3 slowest, and each
- * nibble no larger than the one after it.  UPTO_n<i>_<x> lists all
- * combinations whose nibble i is at most x and whose higher nibbles are given.
+ * All combinations in the order of their codes: n3 slowest, and each nibble no
+ * larger than the one after it.  UPTO_N<i>_<x> lists those whose nibble i is
+ * at most x and whose higher nibbles are given.  ENTRY(i, n) is what nibble i
+ * contributes to an entry if it is n.
  */
-#define N0(n, high)		((n) | (high))
+#define N0(n, high)		(ENTRY(0, n) | (high))
 #define UPTO_N0_0(h)	N0(0, h)
 #define UPTO_N0_1(h)	UPTO_N0_0(h), N0(1, h)
 #define UPTO_N0_2(h)	UPTO_N0_1(h), N0(2, h)
@@ -30,7 +31,7 @@
 #define UPTO_N0_14(h)	UPTO_N0_13(h), N0(14, h)
 #define UPTO_N0_15(h)	UPTO_N0_14(h), N0(15, h)
 
-#define N1(n, high)		UPTO_N0_##n((n) << 4 | (high))
+#define N1(n, high)		UPTO_N0_##n(ENTRY(1, n) | (high))
 #define UPTO_N1_0(h)	N1(0, h)
 #define UPTO_N1_1(h)	UPTO_N1_0(h), N1(1, h)
 #define UPTO_N1_2(h)	UPTO_N1_1(h), N1(2, h)
@@ -48,7 +49,7 @@
 #define UPTO_N1_14(h)	UPTO_N1_13(h), N1(14, h)
 #define UPTO_N1_15(h)	UPTO_N1_14(h), N1(15, h)
 
-#define N2(n, high)		UPTO_N1_##n((n) << 8 | (high))
+#define N2(n, high)		UPTO_N1_##n(ENTRY(2, n) | (high))
 #define UPTO_N2_0(h)	N2(0, h)
 #define UPTO_N2_1(h)	UPTO_N2_0(h), N2(1, h)
 #define UPTO_N2_2(h)	UPTO_N2_1(h), N2(2, h)
@@ -66,34 +67,55 @@
 #define UPTO_N2_14(h)	UPTO_N2_13(h), N2(14, h)
 #define UPTO_N2_15(h)	UPTO_N2_14(h), N2(15, h)
 
-#define N3(n)			UPTO_N2_##n((n) << 12)
+#define N3(n)			UPTO_N2_##n(ENTRY(3, n))
+
+#define ENTRY(i, n)		((n) << (4 * (i)))
 
 const uint16_t cuckoo_bucket_nibbles[4096] = {
 	N3(0), N3(1), N3(2), N3(3), N3(4), N3(5), N3(6), N3(7),
 	N3(8), N3(9), N3(10), N3(11), N3(12), N3(13), N3(14), N3(15)
 };
 
-/* What a nibble adds to the code: C(n + 1, 2), C(n + 2, 3), C(n + 3, 4). */
-static const uint16_t code_of_n1[16] = {
-	0, 1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 66, 78, 91, 105, 120
-};
-static const uint16_t code_of_n2[16] = {
-	0, 1, 4, 10, 20, 35, 56, 84, 120, 165, 220, 286, 364, 455, 560, 680
-};
-static const uint16_t code_of_n3[16] = {
-	0, 1, 5, 15, 35, 70, 126, 210, 330, 495, 715, 1001, 1365, 1820, 2380, 3060
+#undef ENTRY
+#define ENTRY(i, n)		(UINT64_C(1) << (4 * (n) + (i)))
+
+/* No code at all is taken as four nibbles of 0, above and here. */
+#define ZEROS_10		15, 15, 15, 15, 15, 15, 15, 15, 15, 15
+#define ZEROS_110		ZEROS_10, ZEROS_10, ZEROS_10, ZEROS_10, ZEROS_10, \
+	ZEROS_10, ZEROS_10, ZEROS_10, ZEROS_10, ZEROS_10, ZEROS_10
+
+const uint64_t cuckoo_bucket_slots[4096] = {
+	N3(0), N3(1), N3(2), N3(3), N3(4), N3(5), N3(6), N3(7),
+	N3(8), N3(9), N3(10), N3(11), N3(12), N3(13), N3(14), N3(15),
+	ZEROS_110, ZEROS_110
 };
 
-/*
- * bucket_nibble_code
- *		The number of the combination of four ascending nibbles.
- */
-static inline uint64_t
-bucket_nibble_code(const uint64_t *fps)
-{
-	return (fps[0] & 0xF) + code_of_n1[fps[1] & 0xF] +
-		code_of_n2[fps[2] & 0xF] + code_of_n3[fps[3] & 0xF];
+/* C(n + 1, 2), C(n + 2, 3) and C(n + 3, 4). */
+const uint16_t cuckoo_nibble_codes[CUCKOO_BUCKET_SLOTS - 1][16] = {
+	{0, 1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 66, 78, 91, 105, 120},
+	{0, 1, 4, 10, 20, 35, 56, 84, 120, 165, 220, 286, 364, 455, 560, 680},
+	{0, 1, 5, 15, 35, 70, 126, 210, 330, 495, 715, 1001, 1365, 1820, 2380,
+	3060}
+};
+
+#define LANE(bits, slots, i) \
+	((uint64_t) ((slots) >> (i) & 1) << (((i) + 1) * (bits) - 1))
+#define LANES(bits, slots) \
+	(LANE(bits, slots, 0) | LANE(bits, slots, 1) | \
+	 LANE(bits, slots, 2) | LANE(bits, slots, 3))
+#define ALL_LANES(bits) { \
+	LANES(bits, 0), LANES(bits, 1), LANES(bits, 2), LANES(bits, 3), \
+	LANES(bits, 4), LANES(bits, 5), LANES(bits, 6), LANES(bits, 7), \
+	LANES(bits, 8), LANES(bits, 9), LANES(bits, 10), LANES(bits, 11), \
+	LANES(bits, 12), LANES(bits, 13), LANES(bits, 14), LANES(bits, 15) \
 }
+
+/* A fingerprint has at least 8 bits, so that no remainder has less than 4. */
+const uint64_t cuckoo_slot_lanes[CUCKOO_MAX_WHOLE_FP_BITS - 3][16] = {
+	{0}, {0}, {0}, {0}, ALL_LANES(4), ALL_LANES(5), ALL_LANES(6),
+	ALL_LANES(7), ALL_LANES(8), ALL_LANES(9), ALL_LANES(10), ALL_LANES(11),
+	ALL_LANES(12)
+};
 
 /*
  * cuckoo_bucket_packing
@@ -110,6 +132,8 @@ cuckoo_bucket_packing(CuckooPacking *packing, int fp_bits)
 	packing->bucket_bits = 4 * (fp_bits - 1);
 	packing->rem_reciprocal = (uint32_t) (0xFFFF / packing->rem_bits + 1);
 	packing->rem_mask = cuckoo_low_bits(packing->rem_bits);
+	packing->word_mask = fp_bits <= CUCKOO_MAX_WHOLE_FP_BITS ?
+		cuckoo_low_bits(packing->bucket_bits) : 0;
 	packing->lane_low = 0;
 	packing->lane_high = 0;
 	if (fp_bits <= CUCKOO_MAX_PAIR_FP_BITS)
@@ -178,7 +202,9 @@ cuckoo_bucket_write(const CuckooPacking *packing, uint8_t *table,
 	const uint64_t bit = bucket * (uint64_t) packing->bucket_bits;
 	const int	shift = (int) (bit & 4);
 	const int	rem_bits = packing->rem_bits;
-	const uint64_t code = bucket_nibble_code(fps);
+	const uint64_t code =
+		cuckoo_nibbles_code((uint32_t) fps[0] & 0xF, (uint32_t) fps[1] & 0xF,
+							(uint32_t) fps[2] & 0xF, (uint32_t) fps[3] & 0xF);
 	uint8_t    *p = table + bit / 8;
 
 	CuckooAssert((fps[0] | fps[1] | fps[2] | fps[3]) >> packing->fp_bits == 0);

@@ -26,10 +26,13 @@
 #define CUCKOO_NIBBLE_CODES		3876
 
 /*
- * Remainders are compared as lanes of a word that one 8-byte load gives: four
- * of at most 15 bits, since those of a bucket start at a multiple of 4 bits,
- * or two of at most 28.
+ * A bucket starts at a multiple of 4 bits, so that one 8-byte load gives all
+ * of it if it has at most 60.
+ *
+ * Of wider ones, remainders are compared as lanes of a word that one load
+ * gives: four of at most 15 bits, or two of at most 28.
  */
+#define CUCKOO_MAX_WHOLE_FP_BITS	16
 #define CUCKOO_MAX_WORD_FP_BITS	19
 #define CUCKOO_MAX_PAIR_FP_BITS	32
 
@@ -44,6 +47,8 @@ typedef struct CuckooPacking
 	uint32_t	rem_reciprocal; /* 2^16 / rem_bits, rounded up: to divide bit
 								 * numbers of a word by rem_bits */
 	uint64_t	rem_mask;		/* the lowest rem_bits */
+	uint64_t	word_mask;		/* the lowest bucket_bits, if a word has them;
+								 * else 0 */
 	uint64_t	lane_low;		/* the lowest bit of each remainder in a word;
 								 * only if fp_bits <= CUCKOO_MAX_PAIR_FP_BITS */
 	uint64_t	lane_high;		/* their highest bits, likewise */
@@ -60,6 +65,18 @@ typedef struct CuckooPlace
 
 /* Four nibbles of 4 bits, n0 lowest, for each code; 0 beyond the last. */
 extern const uint16_t cuckoo_bucket_nibbles[4096];
+
+/* For each code the slots that have nibble n, slot i as bit 4 * n + i. */
+extern const uint64_t cuckoo_bucket_slots[4096];
+
+/* What nibbles n1, n2 and n3 add to the code. */
+extern const uint16_t cuckoo_nibble_codes[CUCKOO_BUCKET_SLOTS - 1][16];
+
+/*
+ * For each number of remainder bits, up to those of whole words, and each set
+ * of slots, slot i as bit i: the highest bits of their lanes.
+ */
+extern const uint64_t cuckoo_slot_lanes[CUCKOO_MAX_WHOLE_FP_BITS - 3][16];
 
 extern void cuckoo_bucket_packing(CuckooPacking *packing, int fp_bits);
 extern void cuckoo_bucket_read(const CuckooPacking *packing,
@@ -151,6 +168,44 @@ cuckoo_bucket_load_nibbles(const CuckooPacking *packing, const uint8_t *table,
 }
 
 /*
+ * cuckoo_bucket_perms
+ *		The permanent bits of the four fingerprints of a bucket, 8 each.
+ */
+static inline uint32_t
+cuckoo_bucket_perms(const CuckooPacking *packing, const uint8_t *table,
+					uint64_t bucket)
+{
+	const uint64_t bit = bucket * (uint64_t) packing->bucket_bits + 12;
+	uint32_t	nibbles = cuckoo_bucket_load_nibbles(packing, table, bucket);
+	uint32_t	perms = 0;
+
+	if (cuckoo_likely(packing->fp_bits <= CUCKOO_MAX_WORD_FP_BITS))
+	{
+		uint64_t	rems = cuckoo_load_bits(table, bit);
+
+		for (int i = 0; i < CUCKOO_BUCKET_SLOTS; i++)
+		{
+			perms |= ((uint32_t) (rems & 0xF) << 4 | (nibbles & 0xF)) << 8 * i;
+			rems >>= packing->rem_bits;
+			nibbles >>= 4;
+		}
+	}
+	else
+	{
+		for (int i = 0; i < CUCKOO_BUCKET_SLOTS; i++)
+		{
+			const uint64_t rem =
+				cuckoo_load_bits(table,
+								 bit + (uint64_t) (i * packing->rem_bits));
+
+			perms |= ((uint32_t) (rem & 0xF) << 4 |
+					  (nibbles >> 4 * i & 0xF)) << 8 * i;
+		}
+	}
+	return perms;
+}
+
+/*
  * cuckoo_bucket_has_room
  *		Is there a free slot?  It is the first one then.
  */
@@ -178,6 +233,149 @@ cuckoo_lanes_equal(const CuckooPacking *packing, uint64_t word, uint64_t lanes)
 	const uint64_t differ = word ^ lanes;
 
 	return ~(((differ & lower) + lower) | differ) & packing->lane_high;
+}
+
+/*
+ * cuckoo_bucket_word
+ *		A whole bucket, and whatever follows it in the highest bits.
+ *
+ * Only for fp_bits <= CUCKOO_MAX_WHOLE_FP_BITS, as all that takes the word.
+ */
+static inline uint64_t
+cuckoo_bucket_word(const CuckooPacking *packing, const uint8_t *table,
+				   uint64_t bucket)
+{
+	const uint64_t bit = bucket * (uint64_t) packing->bucket_bits;
+
+	return cuckoo_load_le64(table + bit / 8) >> (bit & 4);
+}
+
+/* Write a whole bucket over what cuckoo_bucket_word() has given of it. */
+static inline void
+cuckoo_bucket_change_word(const CuckooPacking *packing, uint8_t *table,
+						  uint64_t bucket, uint64_t old, uint64_t word)
+{
+	const uint64_t bit = bucket * (uint64_t) packing->bucket_bits;
+	const uint64_t differ = (old ^ word) & packing->word_mask;
+	uint8_t    *const p = table + bit / 8;
+
+	cuckoo_store_le64(p, cuckoo_load_le64(p) ^ differ << (bit & 4));
+}
+
+/*
+ * cuckoo_word_match
+ *		The slots of a whole bucket that hold fp: the highest bits of lanes.
+ *
+ * Without a branch: which slots have the nibble follows from the code, and
+ * which have the remainder from comparing all four.
+ */
+static inline uint64_t
+cuckoo_word_match(const CuckooPacking *packing, uint64_t word, uint64_t fp)
+{
+	const uint64_t slots =
+		cuckoo_bucket_slots[word & 0xFFF] >> (4 * (fp & 0xF)) & 0xF;
+
+	return cuckoo_slot_lanes[packing->rem_bits][slots] &
+		cuckoo_lanes_equal(packing, word >> 12, (fp >> 4) * packing->lane_low);
+}
+
+/* Those that have its remainder. */
+static inline uint64_t
+cuckoo_word_match_rems(const CuckooPacking *packing, uint64_t word, uint64_t fp)
+{
+	return cuckoo_lanes_equal(packing, word >> 12,
+							  (fp >> 4) * packing->lane_low);
+}
+
+/* Is the first slot free? */
+static inline bool
+cuckoo_word_has_room(const CuckooPacking *packing, uint64_t word)
+{
+	return (word >> 12 & packing->rem_mask) == 0 &&
+		(cuckoo_bucket_nibbles[word & 0xFFF] & 0xF) == 0;
+}
+
+/* The code of four nibbles, n0 lowest. */
+static inline uint32_t
+cuckoo_nibbles_code(uint32_t n0, uint32_t n1, uint32_t n2, uint32_t n3)
+{
+	return n0 + cuckoo_nibble_codes[0][n1] + cuckoo_nibble_codes[1][n2] +
+		cuckoo_nibble_codes[2][n3];
+}
+
+/* Put two numbers in order. */
+static inline void
+cuckoo_order_two(uint32_t *a, uint32_t *b)
+{
+	const uint32_t smaller = *a < *b ? *a : *b;
+	const uint32_t larger = *a < *b ? *b : *a;
+
+	*a = smaller;
+	*b = larger;
+}
+
+/*
+ * cuckoo_word_insert
+ *		A whole bucket with a fingerprint put into its first slot, which is
+ *		free.
+ */
+static inline uint64_t
+cuckoo_word_insert(const CuckooPacking *packing, uint64_t word, uint64_t fp)
+{
+	const int	rem_bits = packing->rem_bits;
+	const uint32_t mask = (uint32_t) packing->rem_mask;
+	const uint64_t lane = packing->rem_mask + 1;
+	const uint32_t nibbles = cuckoo_bucket_nibbles[word & 0xFFF];
+	uint64_t	rems = word >> 12 >> rem_bits;
+	uint32_t	slots[CUCKOO_BUCKET_SLOTS];
+
+	/* as cuckoo_fp_sort_key(), in 16 bits: the nibble, then the remainder */
+	slots[0] = (uint32_t) (fp & 0xF) << 12 | (uint32_t) (fp >> 4);
+	slots[1] = (nibbles << 8 & 0xF000) | ((uint32_t) rems & mask);
+	rems >>= rem_bits;
+	slots[2] = (nibbles << 4 & 0xF000) | ((uint32_t) rems & mask);
+	rems >>= rem_bits;
+	slots[3] = (nibbles & 0xF000) | ((uint32_t) rems & mask);
+	cuckoo_order_two(&slots[0], &slots[1]);
+	cuckoo_order_two(&slots[1], &slots[2]);
+	cuckoo_order_two(&slots[2], &slots[3]);
+
+	/* times lane: to the next one, by what is often faster than a shift */
+	rems = slots[3] & mask;
+	rems = rems * lane + (slots[2] & mask);
+	rems = rems * lane + (slots[1] & mask);
+	rems = rems * lane + (slots[0] & mask);
+	return rems << 12 |
+		cuckoo_nibbles_code(slots[0] >> 12, slots[1] >> 12,
+							slots[2] >> 12, slots[3] >> 12);
+}
+
+/*
+ * cuckoo_word_delete
+ *		A whole bucket without what is in the first of the slots that match, as
+ *		cuckoo_word_match() says it, of which there are some.
+ */
+static inline uint64_t
+cuckoo_word_delete(const CuckooPacking *packing, uint64_t word, uint64_t match)
+{
+	const int	rem_bits = packing->rem_bits;
+	const uint64_t lane_end = (match & (0 - match)) << 1;
+	const uint64_t lane_start = lane_end >> rem_bits;
+	const uint64_t rems = (word & packing->word_mask) >> 12;
+	const int	nibble_bit = 4 *
+		(int) ((uint32_t) cuckoo_lowest_bit(match) *
+			   packing->rem_reciprocal >> 16);
+	const uint32_t nibbles = cuckoo_bucket_nibbles[word & 0xFFF];
+	const uint32_t before = nibbles & (((uint32_t) 1 << nibble_bit) - 1);
+	const uint32_t after = nibbles >> 4 >> nibble_bit << nibble_bit;
+	const uint32_t kept = (after | before) << 4;
+
+	/* what comes before it moves up one slot */
+	CuckooAssert(match != 0);
+	return ((rems & (0 - lane_end)) |
+			(rems & (lane_start - 1)) << rem_bits) << 12 |
+		cuckoo_nibbles_code(kept & 0xF, kept >> 4 & 0xF, kept >> 8 & 0xF,
+							kept >> 12);
 }
 
 /*
@@ -294,21 +492,41 @@ cuckoo_places_confirm(const CuckooPacking *packing, const uint8_t *table,
 	return false;
 }
 
+/* Is a value in one of its two places?  In buckets of a word each. */
+static inline bool
+cuckoo_places_match_words(const CuckooPacking *packing, const uint8_t *table,
+						  const CuckooPlace *places)
+{
+	const uint64_t primary =
+		cuckoo_word_match(packing, cuckoo_bucket_word(packing, table,
+													  places[0].bucket),
+						  places[0].fp);
+	const uint64_t alternate =
+		cuckoo_word_match(packing, cuckoo_bucket_word(packing, table,
+													  places[1].bucket),
+						  places[1].fp);
+
+	return (primary | alternate) != 0;
+}
+
 /*
  * cuckoo_places_contain
  *		Is there a copy of a value in one of its two places?
  *
- * The remainders of all eight slots are compared before anything is decided.
- * Most values that are not there fail on them, and nibbles are decoded only
- * for the others.
+ * Nothing branches on the answer in buckets of a word.  In wider ones the
+ * remainders of all eight slots are compared before anything is decided: most
+ * values that are not there fail on them, and nibbles are decoded only for the
+ * others.
  */
 static inline bool
 cuckoo_places_contain(const CuckooPacking *packing, const uint8_t *table,
 					  const CuckooPlace *places)
 {
-	const CuckooCandidates candidates =
-		cuckoo_places_match(packing, table, places);
+	CuckooCandidates candidates;
 
+	if (cuckoo_likely(packing->fp_bits <= CUCKOO_MAX_WHOLE_FP_BITS))
+		return cuckoo_places_match_words(packing, table, places);
+	candidates = cuckoo_places_match(packing, table, places);
 	return cuckoo_unlikely(candidates.slots != 0) &&
 		cuckoo_places_confirm(packing, table, places, candidates);
 }

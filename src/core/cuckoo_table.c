@@ -3,16 +3,14 @@
  * cuckoo_table.c
  *		The table: k * 2^q buckets of four slots.
  *
- * References: Fan, Andersen, Kaminsky, Mitzenmacher, "Cuckoo Filter:
- * Practically Better Than Bloom", CoNEXT 2014; the search for the shortest
- * relocation is that of Li, Andersen, Kaminsky, Freedman, "Algorithmic
- * Improvements for Fast Concurrent Cuckoo Hashing", EuroSys 2014.
+ * Reference: Fan, Andersen, Kaminsky, Mitzenmacher, "Cuckoo Filter:
+ * Practically Better Than Bloom", CoNEXT 2014.
  *
  *-------------------------------------------------------------------------
  */
 #include <string.h>
 
-#include "cuckoo_table.h"
+#include "cuckoo_search.h"
 
 /* Buckets handled between two polls. */
 #define POLL_BUCKETS	(UINT64_C(1) << 12)
@@ -22,136 +20,6 @@
 
 /* Buckets looked at to estimate something, at most. */
 #define SAMPLE_BUCKETS	1024
-
-/*
- * The search for a free slot: the buckets reached so far, in the order in
- * which they were reached.  A bucket was reached by moving the fingerprint
- * in one slot of its parent; the two roots have none.
- *
- * All of them are in one superblock.  That is a table by itself, of the same
- * columns and at most CUCKOO_SUPERBLOCK_BITS index bits, and within it buckets
- * are numbered from its first one.
- */
-typedef struct SearchNode
-{
-	uint16_t	bucket;
-	uint16_t	parent;			/* index of a node, or NO_PARENT */
-	uint16_t	slot;			/* of the parent's bucket */
-} SearchNode;
-
-#define NO_PARENT		UINT16_MAX
-
-#define MAX_BLOCK_BUCKETS	(CUCKOO_MAX_COLUMNS << CUCKOO_SUPERBLOCK_BITS)
-
-typedef struct Search
-{
-	CuckooGeometry block;		/* the superblock as a table */
-	uint64_t	first_bucket;	/* of it in the whole table */
-	int			nnodes;
-	SearchNode	nodes[CUCKOO_MAX_SEARCH];
-	uint64_t	visited[MAX_BLOCK_BUCKETS / 64];	/* a bit for each bucket */
-} Search;
-
-/*
- * table_search_start
- *		Begin a search in the superblock of a bucket.
- */
-static void
-table_search_start(Search *search, const CuckooGeometry *geometry,
-				   uint64_t bucket)
-{
-	uint64_t	nbuckets;
-
-	search->block = *geometry;
-	if (geometry->index_bits > CUCKOO_SUPERBLOCK_BITS)
-	{
-		search->block.index_bits = CUCKOO_SUPERBLOCK_BITS;
-		search->block.prefix_bits -=
-			geometry->index_bits - CUCKOO_SUPERBLOCK_BITS;
-	}
-	nbuckets = cuckoo_geometry_nbuckets(&search->block);
-	search->first_bucket = bucket - (uint32_t) bucket % (uint32_t) nbuckets;
-	search->nnodes = 0;
-	memset(search->visited, 0, (nbuckets + 63) / 64 * sizeof(uint64_t));
-}
-
-/*
- * table_search_visit
- *		Append a bucket to the nodes unless it is among them.
- *
- * Returns false if it was.
- */
-static inline bool
-table_search_visit(Search *search, uint64_t bucket, int parent, int slot)
-{
-	uint64_t   *const word = &search->visited[bucket / 64];
-	const uint64_t bit = UINT64_C(1) << (bucket % 64);
-	SearchNode *node;
-
-	CuckooAssert(bucket < cuckoo_geometry_nbuckets(&search->block));
-	if ((*word & bit) != 0)
-		return false;
-	*word |= bit;
-
-	node = &search->nodes[search->nnodes++];
-	node->bucket = (uint16_t) bucket;
-	node->parent = (uint16_t) parent;
-	node->slot = (uint16_t) slot;
-	return true;
-}
-
-/* The bucket of a node in the whole table. */
-static inline uint64_t
-table_search_bucket(const Search *search, int node)
-{
-	return search->first_bucket + search->nodes[node].bucket;
-}
-
-/*
- * table_search_free_slot
- *		Find the nearest bucket with a free slot, breadth first.
- *
- * Starts from the two places of an address, both full.  Changes nothing.
- * Returns the index of its node, or -1 if none of the CUCKOO_MAX_SEARCH
- * nearest buckets has a free slot.
- */
-static int
-table_search_free_slot(Search *search, const CuckooFilter *filter,
-					   const CuckooPlace *places)
-{
-	const uint8_t *const table = cuckoo_header_body(filter);
-
-	table_search_start(search, &filter->geometry, places[0].bucket);
-	for (int i = 0; i < 2; i++)
-		table_search_visit(search, places[i].bucket - search->first_bucket,
-						   NO_PARENT, 0);
-
-	for (int i = 0; i < search->nnodes; i++)
-	{
-		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
-
-		cuckoo_bucket_read(&filter->packing, table, table_search_bucket(search,
-																		i),
-						   fps);
-		for (int slot = 0; slot < CUCKOO_BUCKET_SLOTS; slot++)
-		{
-			const CuckooPlace place = {search->nodes[i].bucket, fps[slot]};
-			const CuckooPlace next =
-				cuckoo_table_alternate(&search->block, place);
-
-			if (search->nnodes == CUCKOO_MAX_SEARCH)
-				return -1;
-			/* a bucket of a damaged table may have such slots and no room */
-			if (cuckoo_unlikely(!cuckoo_fp_is_used(fps[slot])))
-				continue;
-			if (table_search_visit(search, next.bucket, i, slot) &&
-				cuckoo_bucket_has_room(&filter->packing, table,
-									   search->first_bucket + next.bucket))
-				return search->nnodes - 1;
-		}
-	}
-	return -1;
-}
 
 /*
  * table_note_bucket
@@ -174,18 +42,18 @@ table_note_bucket(CuckooJournal *journal, uint64_t bucket, const uint64_t *fps)
  * Returns false if there is no room for all of them.
  */
 static bool
-table_note_path(CuckooJournal *journal, const Search *search,
+table_note_path(CuckooJournal *journal, const CuckooSearch *search,
 				const CuckooFilter *filter, int node)
 {
-	for (; node != NO_PARENT; node = search->nodes[node].parent)
+	for (; node != CUCKOO_NO_PARENT; node = search->nodes[node].parent)
 	{
 		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
 		if (journal->nundos == journal->room)
 			return false;
 		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter),
-						   table_search_bucket(search, node), fps);
-		table_note_bucket(journal, table_search_bucket(search, node), fps);
+						   cuckoo_search_bucket(search, node), fps);
+		table_note_bucket(journal, cuckoo_search_bucket(search, node), fps);
 	}
 	return true;
 }
@@ -204,19 +72,19 @@ table_insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places,
 {
 	uint8_t    *const table = cuckoo_header_body(filter);
 	const CuckooPacking *const packing = &filter->packing;
-	Search		search;
+	CuckooSearch search;
 	int			node;
 	int			path_length = 0;
 	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
-	node = table_search_free_slot(&search, filter, places);
+	node = cuckoo_search_free_slot(&search, filter, places);
 	if (node < 0 ||
 		(journal != NULL && !table_note_path(journal, &search, filter, node)))
 		return CUCKOO_NO_ROOM;
 
 	/* fps is the bucket of node, with a free slot, not written yet */
-	cuckoo_bucket_read(packing, table, table_search_bucket(&search, node), fps);
-	while (search.nodes[node].parent != NO_PARENT)
+	cuckoo_bucket_read(packing, table, cuckoo_search_bucket(&search, node), fps);
+	while (search.nodes[node].parent != CUCKOO_NO_PARENT)
 	{
 		const int	child = node;
 		const int	slot = search.nodes[node].slot;
@@ -224,7 +92,7 @@ table_insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places,
 		CuckooPlace place;
 
 		node = search.nodes[node].parent;
-		cuckoo_bucket_read(packing, table, table_search_bucket(&search, node),
+		cuckoo_bucket_read(packing, table, cuckoo_search_bucket(&search, node),
 						   parent_fps);
 		place.bucket = search.nodes[node].bucket;
 		place.fp = parent_fps[slot];
@@ -233,17 +101,17 @@ table_insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places,
 		place = cuckoo_table_alternate(&search.block, place);
 		CuckooAssert(place.bucket == search.nodes[child].bucket);
 		cuckoo_fps_insert(fps, place.fp);
-		cuckoo_bucket_write(packing, table, table_search_bucket(&search,
-																child), fps);
+		cuckoo_bucket_write(packing, table, cuckoo_search_bucket(&search,
+																 child), fps);
 
 		memcpy(fps, parent_fps, sizeof(fps));
 		path_length++;
 	}
 
-	cuckoo_fps_insert(fps, table_search_bucket(&search,
-											   node) == places[0].bucket ?
+	cuckoo_fps_insert(fps, cuckoo_search_bucket(&search,
+												node) == places[0].bucket ?
 					  places[0].fp : places[1].fp);
-	cuckoo_bucket_write(packing, table, table_search_bucket(&search, node),
+	cuckoo_bucket_write(packing, table, cuckoo_search_bucket(&search, node),
 						fps);
 
 	if (filter->nkicks <= UINT64_MAX - (uint64_t) path_length)
@@ -259,9 +127,10 @@ table_insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places,
  * table_contains_probes
  *		cuckoo_table_contains() for at most BATCH_PROBES hashes.
  *
- * In three rounds, so that the probes do not wait for each other: all ask for
- * their memory; those that fail on the remainders are told from the others,
- * without a branch, as that would go either way; and the others are looked at.
+ * In rounds, so that the probes do not wait for each other: first all ask for
+ * their memory.  In wider buckets than a word, those that fail on the
+ * remainders are then told from the others, without a branch, as that would go
+ * either way; and the others are looked at.
  */
 static void
 table_contains_probes(const CuckooFilter *filter, const uint64_t *hashes,
@@ -281,9 +150,9 @@ table_contains_probes(const CuckooFilter *filter, const uint64_t *hashes,
 							places[i]);
 
 		/*
-		 * The bytes that cuckoo_bucket_match() loads, in one or two cache
-		 * lines.  (Not a function of its own: gcc 12 would find that it has
-		 * no effect and leave it out.)
+		 * The bytes that are loaded of a bucket, in one or two cache lines.
+		 * (Not a function of its own: gcc 12 would find that it has no effect
+		 * and leave it out.)
 		 */
 		for (int j = 0; j < 2; j++)
 		{
@@ -293,6 +162,12 @@ table_contains_probes(const CuckooFilter *filter, const uint64_t *hashes,
 			cuckoo_prefetch(p);
 			cuckoo_prefetch(p + 9 + packing->rem_bits / 4);
 		}
+	}
+	if (cuckoo_likely(packing->fp_bits <= CUCKOO_MAX_WHOLE_FP_BITS))
+	{
+		for (size_t i = 0; i < nhashes; i++)
+			results[i] = cuckoo_places_match_words(packing, table, places[i]);
+		return;
 	}
 	for (size_t i = 0; i < nhashes; i++)
 	{
@@ -327,6 +202,40 @@ cuckoo_table_contains_batch(const CuckooFilter *filter,
 	}
 }
 
+/* Both buckets of a value, where each is a word. */
+typedef struct WordPair
+{
+	uint64_t	words[2];		/* primary, alternate */
+	uint64_t	matches[2];		/* cuckoo_word_match() of each */
+} WordPair;
+
+static inline WordPair
+table_load_words(const CuckooFilter *filter, const CuckooPlace *places)
+{
+	const CuckooPacking *const packing = &filter->packing;
+	const uint8_t *const table = cuckoo_header_body(filter);
+	WordPair	pair;
+
+	pair.words[0] = cuckoo_bucket_word(packing, table, places[0].bucket);
+	pair.words[1] = cuckoo_bucket_word(packing, table, places[1].bucket);
+	pair.matches[0] = cuckoo_word_match(packing, pair.words[0], places[0].fp);
+	pair.matches[1] = cuckoo_word_match(packing, pair.words[1], places[1].fp);
+	return pair;
+}
+
+/* Copies in both of them: most often none or one. */
+static inline int
+table_count_matches(const WordPair *pair)
+{
+	/* those of the second in the bits below those of the first */
+	uint64_t	matches = pair->matches[0] | pair->matches[1] >> 1;
+	int			ncopies = 0;
+
+	for (; cuckoo_unlikely(matches != 0); matches &= matches - 1)
+		ncopies++;
+	return ncopies;
+}
+
 /* Copies in both places of an address together. */
 static int
 table_places_count(const CuckooFilter *filter, const CuckooPlace *places)
@@ -334,6 +243,12 @@ table_places_count(const CuckooFilter *filter, const CuckooPlace *places)
 	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 	int			ncopies = 0;
 
+	if (filter->packing.fp_bits <= CUCKOO_MAX_WHOLE_FP_BITS)
+	{
+		const WordPair pair = table_load_words(filter, places);
+
+		return table_count_matches(&pair);
+	}
 	for (int i = 0; i < 2; i++)
 	{
 		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter),
@@ -357,7 +272,7 @@ cuckoo_table_count(const CuckooFilter *filter, CuckooAddress address)
 }
 
 /*
- * count_added, count_removed
+ * table_count_added, table_count_removed
  *		Keep the number of entries.
  *
  * That of a damaged table can be wrong; it stays one that a header can have.
@@ -377,74 +292,127 @@ table_count_removed(CuckooFilter *filter)
 }
 
 /*
- * table_add
- *		Add one more copy of what has this address.
+ * table_note_place
+ *		Note the bucket of a place, if there is a journal.
  *
- * Fan et al., CoNEXT 2014, Algorithm 1, with the shortest relocation in place
- * of a random one: a free slot of the primary bucket, else of the alternate,
- * else the nearest one.
+ * Returns false if that has no room.
+ */
+static inline bool
+table_note_place(CuckooJournal *journal, const CuckooFilter *filter,
+				 CuckooPlace place)
+{
+	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+
+	if (journal == NULL)
+		return true;
+	if (journal->nundos == journal->room)
+		return false;
+	cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter),
+					   place.bucket, fps);
+	table_note_bucket(journal, place.bucket, fps);
+	return true;
+}
+
+/*
+ * table_add_to_words
+ *		Add one more copy of what has these places, where a bucket is a word.
+ *
+ * Which of the buckets it goes to is not a branch, as that would go either
+ * way.
  */
 static inline CuckooStatus
-table_add(CuckooFilter *filter, CuckooAddress address, CuckooJournal *journal)
+table_add_to_words(CuckooFilter *filter, const CuckooPlace *places,
+				   CuckooJournal *journal)
+{
+	const CuckooPacking *const packing = &filter->packing;
+	const uint8_t *const table = cuckoo_header_body(filter);
+	const uint64_t primary = cuckoo_bucket_word(packing, table,
+												places[0].bucket);
+	const uint64_t alternate = cuckoo_bucket_word(packing, table,
+												  places[1].bucket);
+	uint64_t	is_primary;
+	uint64_t	word;
+	CuckooPlace place;
+
+	/* the remainders tell most values that are there from the others */
+	if (cuckoo_unlikely((cuckoo_word_match_rems(packing, primary, places[0].fp) |
+						 cuckoo_word_match_rems(packing, alternate,
+												places[1].fp)) != 0) &&
+		table_places_count(filter, places) >= filter->max_copies)
+		return CUCKOO_SATURATED;
+
+	is_primary = 0 - (uint64_t) cuckoo_word_has_room(packing, primary);
+	word = (primary & is_primary) | (alternate & ~is_primary);
+	place.bucket = (places[0].bucket & is_primary) |
+		(places[1].bucket & ~is_primary);
+	place.fp = (places[0].fp & is_primary) | (places[1].fp & ~is_primary);
+	if (cuckoo_unlikely(!cuckoo_word_has_room(packing, word)))
+		return table_insert_by_relocation(filter, places, journal);
+
+	if (!table_note_place(journal, filter, place))
+		return CUCKOO_NO_ROOM;
+	cuckoo_bucket_change_word(packing, cuckoo_header_body(filter),
+							  place.bucket, word,
+							  cuckoo_word_insert(packing, word, place.fp));
+	return CUCKOO_OK;
+}
+
+/*
+ * table_add_to_slots
+ *		Add one more copy of what has these places, whatever the packing.
+ */
+static CuckooStatus
+table_add_to_slots(CuckooFilter *filter, const CuckooPlace *places,
+				   CuckooJournal *journal)
 {
 	uint8_t    *const table = cuckoo_header_body(filter);
-	CuckooPlace places[2];
 	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
-	CuckooStatus status;
 
-	cuckoo_table_places(&filter->geometry, address, places);
 	if (cuckoo_places_contain(&filter->packing, table, places) &&
 		table_places_count(filter, places) >= filter->max_copies)
 		return CUCKOO_SATURATED;
 
 	for (int i = 0; i < 2; i++)
 	{
-		if (cuckoo_bucket_has_room(&filter->packing, table, places[i].bucket))
-		{
-			cuckoo_bucket_read(&filter->packing, table, places[i].bucket, fps);
-			if (journal != NULL)
-			{
-				if (journal->nundos == journal->room)
-					return CUCKOO_NO_ROOM;
-				table_note_bucket(journal, places[i].bucket, fps);
-			}
-			cuckoo_fps_insert(fps, places[i].fp);
-			cuckoo_bucket_write(&filter->packing, table, places[i].bucket, fps);
-			table_count_added(filter);
-			return CUCKOO_OK;
-		}
+		if (!cuckoo_bucket_has_room(&filter->packing, table, places[i].bucket))
+			continue;
+		if (!table_note_place(journal, filter, places[i]))
+			return CUCKOO_NO_ROOM;
+		cuckoo_bucket_read(&filter->packing, table, places[i].bucket, fps);
+		cuckoo_fps_insert(fps, places[i].fp);
+		cuckoo_bucket_write(&filter->packing, table, places[i].bucket, fps);
+		return CUCKOO_OK;
 	}
-
-	status = table_insert_by_relocation(filter, places, journal);
-	if (status == CUCKOO_OK)
-		table_count_added(filter);
-	return status;
-}
-
-/*
- * cuckoo_table_add
- *		Add one more copy of what has this address.
- *
- * Returns CUCKOO_OK, or with the filter as it was CUCKOO_SATURATED or
- * CUCKOO_NO_ROOM.
- */
-CuckooStatus
-cuckoo_table_add(CuckooFilter *filter, CuckooAddress address)
-{
-	return table_add(filter, address, NULL);
+	return table_insert_by_relocation(filter, places, journal);
 }
 
 /*
  * cuckoo_table_add_logged
- *		The same, with what it overwrites noted in a journal.
+ *		Add one more copy of what has this address, with what it overwrites
+ *		noted in a journal, if there is one.
  *
- * CUCKOO_NO_ROOM is also the answer where the journal has none.
+ * Fan et al., CoNEXT 2014, Algorithm 1, with the shortest relocation in place
+ * of a random one: a free slot of the primary bucket, else of the alternate,
+ * else the nearest one.
+ *
+ * Returns CUCKOO_OK, or with the filter as it was CUCKOO_SATURATED or
+ * CUCKOO_NO_ROOM, which is also the answer where the journal has none.
  */
 CuckooStatus
 cuckoo_table_add_logged(CuckooFilter *filter, CuckooAddress address,
 						CuckooJournal *journal)
 {
-	return table_add(filter, address, journal);
+	CuckooPlace places[2];
+	CuckooStatus status;
+
+	cuckoo_table_places(&filter->geometry, address, places);
+	status = cuckoo_likely(filter->packing.fp_bits <=
+						   CUCKOO_MAX_WHOLE_FP_BITS) ?
+		table_add_to_words(filter, places, journal) :
+		table_add_to_slots(filter, places, journal);
+	if (cuckoo_likely(status == CUCKOO_OK))
+		table_count_added(filter);
+	return status;
 }
 
 /*
@@ -463,6 +431,69 @@ cuckoo_table_undo(CuckooFilter *filter, const CuckooJournal *journal)
 }
 
 /*
+ * table_remove_from_words
+ *		Take out one copy of what has these places, where a bucket is a word.
+ *
+ * Which bucket it is taken from is not a branch, as that would go either way.
+ */
+static inline CuckooStatus
+table_remove_from_words(CuckooFilter *filter, const CuckooPlace *places)
+{
+	const CuckooPacking *const packing = &filter->packing;
+	const WordPair pair = table_load_words(filter, places);
+	const uint64_t matches = pair.matches[0] | pair.matches[1] >> 1;
+	uint64_t	is_primary;
+	uint64_t	word;
+	uint64_t	match;
+	uint64_t	bucket;
+	int			ncopies = 1;
+
+	if (cuckoo_unlikely(matches == 0))
+		return CUCKOO_NOT_FOUND;
+	if (cuckoo_unlikely((matches & (matches - 1)) != 0))
+		ncopies = table_count_matches(&pair);
+	if (cuckoo_unlikely(ncopies >= filter->max_copies))
+		return CUCKOO_SATURATED;
+
+	is_primary = 0 - (uint64_t) (pair.matches[0] != 0);
+	word = (pair.words[0] & is_primary) | (pair.words[1] & ~is_primary);
+	match = (pair.matches[0] & is_primary) | (pair.matches[1] & ~is_primary);
+	bucket = (places[0].bucket & is_primary) |
+		(places[1].bucket & ~is_primary);
+	cuckoo_bucket_change_word(packing, cuckoo_header_body(filter), bucket, word,
+							  cuckoo_word_delete(packing, word, match));
+	return CUCKOO_OK;
+}
+
+/*
+ * table_remove_from_slots
+ *		Take out one copy of what has these places, whatever the packing.
+ */
+static CuckooStatus
+table_remove_from_slots(CuckooFilter *filter, const CuckooPlace *places)
+{
+	uint8_t    *const table = cuckoo_header_body(filter);
+	const int	ncopies = table_places_count(filter, places);
+	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+
+	if (ncopies == 0)
+		return CUCKOO_NOT_FOUND;
+	if (ncopies >= filter->max_copies)
+		return CUCKOO_SATURATED;
+
+	for (int i = 0; i < 2; i++)
+	{
+		cuckoo_bucket_read(&filter->packing, table, places[i].bucket, fps);
+		if (cuckoo_fps_remove(fps, places[i].fp))
+		{
+			cuckoo_bucket_write(&filter->packing, table, places[i].bucket, fps);
+			break;
+		}
+	}
+	return CUCKOO_OK;
+}
+
+/*
  * cuckoo_table_remove
  *		Take out one copy of what has this address.
  *
@@ -476,28 +507,17 @@ cuckoo_table_undo(CuckooFilter *filter, const CuckooJournal *journal)
 CuckooStatus
 cuckoo_table_remove(CuckooFilter *filter, CuckooAddress address)
 {
-	uint8_t    *const table = cuckoo_header_body(filter);
 	CuckooPlace places[2];
-	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
-	const int	ncopies = cuckoo_table_count(filter, address);
-
-	if (ncopies == 0)
-		return CUCKOO_NOT_FOUND;
-	if (ncopies >= filter->max_copies)
-		return CUCKOO_SATURATED;
+	CuckooStatus status;
 
 	cuckoo_table_places(&filter->geometry, address, places);
-	for (int i = 0; i < 2; i++)
-	{
-		cuckoo_bucket_read(&filter->packing, table, places[i].bucket, fps);
-		if (cuckoo_fps_remove(fps, places[i].fp))
-		{
-			cuckoo_bucket_write(&filter->packing, table, places[i].bucket, fps);
-			break;
-		}
-	}
-	table_count_removed(filter);
-	return CUCKOO_OK;
+	status = cuckoo_likely(filter->packing.fp_bits <=
+						   CUCKOO_MAX_WHOLE_FP_BITS) ?
+		table_remove_from_words(filter, places) :
+		table_remove_from_slots(filter, places);
+	if (cuckoo_likely(status == CUCKOO_OK))
+		table_count_removed(filter);
+	return status;
 }
 
 #ifdef CUCKOO_ASSERT_CHECKING
@@ -639,8 +659,13 @@ table_bucket_count(const CuckooFilter *filter, CuckooPlace place)
 	const uint8_t *const table = cuckoo_header_body(filter);
 	uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
-	/* most often none, which the remainders tell */
-	if (cuckoo_likely(packing->fp_bits <= CUCKOO_MAX_PAIR_FP_BITS) &&
+	/* most often none */
+	if (cuckoo_likely(packing->fp_bits <= CUCKOO_MAX_WHOLE_FP_BITS) &&
+		cuckoo_word_match(packing,
+						  cuckoo_bucket_word(packing, table, place.bucket),
+						  place.fp) == 0)
+		return 0;
+	if (packing->fp_bits <= CUCKOO_MAX_PAIR_FP_BITS &&
 		cuckoo_bucket_match(packing, table, place.bucket, place.fp) == 0)
 		return 0;
 	cuckoo_bucket_read(packing, table, place.bucket, fps);

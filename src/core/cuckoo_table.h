@@ -183,8 +183,6 @@ extern void cuckoo_table_contains_batch(const CuckooFilter *filter,
 										size_t nhashes, bool *results);
 extern int	cuckoo_table_count(const CuckooFilter *filter,
 							   CuckooAddress address);
-extern CuckooStatus cuckoo_table_add(CuckooFilter *filter,
-									 CuckooAddress address);
 extern CuckooStatus cuckoo_table_add_logged(CuckooFilter *filter,
 											CuckooAddress address,
 											CuckooJournal *journal);
@@ -210,5 +208,18 @@ extern void cuckoo_table_drop_copies(CuckooFilter *filter,
 extern CuckooStatus cuckoo_table_check(const CuckooFilter *filter,
 									   const CuckooHost *host,
 									   uint64_t *position);
+
+/*
+ * cuckoo_table_add
+ *		Add one more copy of what has this address.
+ *
+ * Returns CUCKOO_OK, or with the filter as it was CUCKOO_SATURATED or
+ * CUCKOO_NO_ROOM.
+ */
+static inline CuckooStatus
+cuckoo_table_add(CuckooFilter *filter, CuckooAddress address)
+{
+	return cuckoo_table_add_logged(filter, address, NULL);
+}
 
 #endif							/* CUCKOO_TABLE_H */

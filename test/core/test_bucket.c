@@ -96,6 +96,7 @@ codes(void)
 		if (code >= CUCKOO_NIBBLE_CODES)
 		{
 			CHECK_EQUAL(cuckoo_bucket_nibbles[code], 0);
+			CHECK_EQUAL(cuckoo_bucket_slots[code], 0xF);
 			continue;
 		}
 		for (int i = 0; i < 4; i++)
@@ -104,6 +105,10 @@ codes(void)
 						ref_nibbles()[code][i]);
 			fps[i] = ref_nibbles()[code][i] + 16u * (unsigned) (i + 1);
 		}
+
+		for (int bit = 0; bit < 64; bit++)
+			CHECK_EQUAL(cuckoo_bucket_slots[code] >> bit & 1,
+						ref_nibbles()[code][bit % 4] == bit / 4);
 
 		memset(table, 0, sizeof(table));
 		cuckoo_bucket_write(&packing, table, 1, fps);
@@ -152,6 +157,10 @@ read_and_write(void)
 			CHECK(cuckoo_bucket_is_sound(&packing, table, bucket));
 			CHECK_EQUAL(cuckoo_bucket_has_room(&packing, table, bucket),
 						fps[0] == 0);
+			for (int i = 0; i < 4; i++)
+				CHECK_EQUAL(cuckoo_bucket_perms(&packing, table,
+												bucket) >> (8 * i) & 0xFF,
+							fps[i] & 0xFF);
 
 			for (uint64_t bit = 0; bit < 8 * used; bit++)
 			{
@@ -218,6 +227,94 @@ sorted_insert_and_remove(void)
 			}
 			sort_fps(expected);
 			CHECK(memcmp(fps, expected, sizeof(fps)) == 0);
+		}
+	}
+}
+
+/* Slots of four fingerprints that are fp, as the highest bits of lanes. */
+static uint64_t
+lanes_of(const uint64_t *fps, uint64_t fp, int rem_bits)
+{
+	uint64_t	lanes = 0;
+
+	for (int i = 0; i < 4; i++)
+	{
+		if (fps[i] == fp)
+			lanes |= UINT64_C(1) << ((i + 1) * rem_bits - 1);
+	}
+	return lanes;
+}
+
+/* All slots from the given one on, as the highest bits of lanes. */
+static uint64_t
+lanes_from(int slot, int rem_bits)
+{
+	uint64_t	lanes = 0;
+
+	for (; slot < 4; slot++)
+		lanes |= UINT64_C(1) << ((slot + 1) * rem_bits - 1);
+	return lanes;
+}
+
+/*
+ * What is done to a bucket as one word, against the same done to its slots:
+ * every width that a word holds, every number of free slots, and nothing else
+ * in the table changes.
+ */
+static void
+whole_words(void)
+{
+	const int	nrounds = (int) test_amount(3000, 30000, 300000);
+
+	for (int f = CUCKOO_MIN_FP_BITS; f <= CUCKOO_MAX_WHOLE_FP_BITS; f++)
+	{
+		CuckooPacking packing;
+
+		cuckoo_bucket_packing(&packing, f);
+		for (int round = 0; round < nrounds; round++)
+		{
+			const uint64_t bucket = test_random_below(NBUCKETS);
+			uint8_t		table[TABLE_BYTES];
+			uint8_t		expected[TABLE_BYTES];
+			uint64_t	fps[4];
+			uint64_t	fp = random_fp(f);
+			uint64_t	word;
+
+			WHERE("f %" PRIu64 ", bucket %" PRIu64, f, bucket, 0, 0);
+			for (int i = 0; i < TABLE_BYTES; i++)
+				table[i] = round % 3 == 0 ? 0xFF : (uint8_t) test_random();
+			random_fps(fps, f);
+			if (test_random_below(2) == 0)
+				fp = fps[test_random_below(4)];
+			if (fp == 0)
+				fp = 1;
+			cuckoo_bucket_write(&packing, table, bucket, fps);
+			memcpy(expected, table, sizeof(table));
+
+			word = cuckoo_bucket_word(&packing, table, bucket);
+			CHECK_EQUAL(cuckoo_word_has_room(&packing, word), fps[0] == 0);
+			CHECK_EQUAL(cuckoo_word_match(&packing, word, fp),
+						lanes_of(fps, fp, f - 4));
+
+			if (fps[0] == 0 && test_random_below(2) == 0)
+			{
+				cuckoo_fps_insert(fps, fp);
+				cuckoo_bucket_change_word(&packing, table, bucket, word,
+										  cuckoo_word_insert(&packing, word,
+															 fp));
+			}
+			else
+			{
+				const int	slot = (int) test_random_below(4);
+
+				cuckoo_fps_delete(fps, slot);
+				cuckoo_bucket_change_word(&packing, table, bucket, word,
+										  cuckoo_word_delete(&packing, word,
+															 lanes_from(slot,
+																		f - 4)));
+			}
+			cuckoo_bucket_write(&packing, expected, bucket, fps);
+			CHECK(memcmp(table, expected, sizeof(table)) == 0);
 		}
 	}
 }
@@ -419,6 +516,7 @@ static const TestCase cases[] = {
 	{"codes", codes},
 	{"read_and_write", read_and_write},
 	{"sorted_insert_and_remove", sorted_insert_and_remove},
+	{"whole_words", whole_words},
 	{"contains_on_adversarial_lanes", contains_on_adversarial_lanes},
 	{"contains_exhaustively", contains_exhaustively},
 	{"soundness", soundness},
