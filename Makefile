@@ -59,7 +59,9 @@ UPKEEP_OBJS = \
 	src/upkeep/cuckoo_source.o \
 	src/upkeep/cuckoo_sql.o \
 	src/upkeep/cuckoo_trigger.o \
-	src/upkeep/cuckoo_upkeep.o
+	src/upkeep/cuckoo_upkeep.o \
+	src/upkeep/cuckoo_views.o \
+	src/upkeep/cuckoo_write.o
 OBJS = $(CORE_OBJS) $(PG_OBJS) $(UPKEEP_OBJS)
 
 CORE_HEADERS = \
@@ -105,7 +107,8 @@ UPKEEP_HEADERS = \
 	src/upkeep/cuckoo_shard.h \
 	src/upkeep/cuckoo_source.h \
 	src/upkeep/cuckoo_sql.h \
-	src/upkeep/cuckoo_upkeep.h
+	src/upkeep/cuckoo_upkeep.h \
+	src/upkeep/cuckoo_write.h
 
 # What programs that read stored filters need.
 HEADERS = src/cuckoo_format.h

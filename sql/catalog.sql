@@ -42,8 +42,8 @@ SELECT a.aggfnoid::regprocedure, aggcombinefn::regproc, aggserialfn::regproc, ag
 
 -- no member without a comment; none that is not in the extension's own schema
 SELECT m.classid::regclass, pg_describe_object(m.classid, m.objid, 0) FROM members m
-	WHERE m.classid IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass)
-	AND NOT EXISTS (SELECT FROM pg_type t WHERE m.classid = 'pg_type'::regclass AND t.oid = m.objid AND t.typcategory = 'A')
+	WHERE m.classid IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass, 'pg_class'::regclass)
+	AND NOT EXISTS (SELECT FROM pg_type t WHERE m.classid = 'pg_type'::regclass AND t.oid = m.objid AND (t.typcategory = 'A' OR t.typrelid <> 0))
 	AND obj_description(m.objid, (m.classid::regclass)::name) IS NULL ORDER BY pg_describe_object(m.classid, m.objid, 0) COLLATE "C";
 SELECT pg_describe_object(m.classid, m.objid, 0) AS elsewhere FROM members m, pg_identify_object(m.classid, m.objid, 0) i
 	WHERE i.schema <> 'public' ORDER BY pg_describe_object(m.classid, m.objid, 0) COLLATE "C";

@@ -704,3 +704,42 @@ CREATE FUNCTION cf_drift(target pg_catalog.regclass, filter pg_catalog.text,
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp SET row_security = off SET jit = off;
 COMMENT ON FUNCTION cf_drift(pg_catalog.regclass, pg_catalog.text) IS 'each filter of an attached column against its rows: missing values (always 0), stale entries, rates, whether a rebuild pays';
+
+CREATE FUNCTION cf_attachment_list(
+	OUT source pg_catalog.regclass, OUT columns pg_catalog._text,
+	OUT target pg_catalog.regclass, OUT filter pg_catalog.text,
+	OUT key pg_catalog._text, OUT target_key pg_catalog._text,
+	OUT capacity pg_catalog.float8, OUT fpr pg_catalog.float8,
+	OUT max_copies pg_catalog.int4, OUT seed pg_catalog.int8,
+	OUT shards pg_catalog.int4, OUT shard_column pg_catalog.text,
+	OUT triggers_enabled pg_catalog.bool) RETURNS SETOF pg_catalog.record
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE ROWS 10
+SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION cf_attachment_list() IS 'what view cf_attachments shows';
+
+CREATE VIEW cf_attachments AS
+SELECT a.*, s.filters, s.bytes
+FROM cf_attachment_list() AS a,
+	LATERAL (SELECT pg_catalog.sum(GREATEST(c.reltuples, 0))::pg_catalog.int8 AS filters,
+			pg_catalog.sum(pg_catalog.pg_total_relation_size(c.oid))::pg_catalog.int8 AS bytes
+		FROM pg_catalog.pg_class AS c
+		WHERE c.oid OPERATOR(pg_catalog.=) a.target
+			OR c.oid IN (SELECT p.relid FROM pg_catalog.pg_partition_tree(a.target) AS p)) AS s;
+COMMENT ON VIEW cf_attachments IS 'what follows what: tables, columns, parameters, whether all triggers are enabled, estimated rows and size of the table of filters';
+GRANT SELECT ON cf_attachments TO PUBLIC;
+
+CREATE FUNCTION cf_filter_list(
+	OUT relation pg_catalog.regclass, OUT attribute pg_catalog.text,
+	OUT is_followed pg_catalog.bool, OUT filters pg_catalog.int8,
+	OUT entries pg_catalog.int8, OUT capacity pg_catalog.int8,
+	OUT fullest pg_catalog.float8, OUT fullest_key pg_catalog.text,
+	OUT fpr pg_catalog.float8, OUT promised_fpr pg_catalog.float8,
+	OUT bytes pg_catalog.int8, OUT over_capacity pg_catalog.int8,
+	OUT rebuild_pays pg_catalog.bool) RETURNS SETOF pg_catalog.record
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE ROWS 10
+SET search_path = pg_catalog, pg_temp SET jit = off;
+COMMENT ON FUNCTION cf_filter_list() IS 'what view cf_filters shows';
+
+CREATE VIEW cf_filters AS SELECT * FROM cf_filter_list();
+COMMENT ON VIEW cf_filters IS 'every column of filters that may be read: entries, capacity, fullest filter and its key, highest rates, bytes, filters over capacity, whether building them anew pays';
+GRANT SELECT ON cf_filters TO PUBLIC;

@@ -360,6 +360,63 @@ SELECT missing, stale FROM cf_drift('visitor_numbers', 'f');
 SELECT f @> 8001::bigint AS known FROM visitor_numbers;
 
 --
+-- Shards: several filters for each key, by a hash of the value that does not change
+--
+SELECT cf_shard(1, 1), cf_shard(1, 1000), cf_shard(-7::bigint, 1000), cf_shard(7.5, 1000), cf_shard('one'::text, 1000), cf_shard('one'::varchar, 1000),
+	cf_shard('x'::bytea, 2147483647), cf_shard(ROW(1, 'a'::text), 16), cf_shard('2001-02-03'::date, 256), cf_shard(NULL::int, 16);
+SELECT cf_shard(1, 0);
+-- evenly, and not by what the filters hash
+SELECT min(n) > 850 AND max(n) < 1150 AS even FROM (SELECT count(*) AS n FROM generate_series(1, 64000) i GROUP BY cf_shard(i, 64)) c;
+CREATE TABLE hit (id int PRIMARY KEY, site int, who bigint);
+CREATE TABLE hits (site int, shard int, seen cuckoofilter, PRIMARY KEY (site, shard));
+INSERT INTO hit SELECT i, i % 2, i * 10 FROM generate_series(1, 1000) i;
+SELECT cf_attach('hit', '{who}', 'hits', 'seen', '{site}', 4000, fpr => 0.001, shards => 16);
+INSERT INTO hit SELECT i, i % 2, i * 10 FROM generate_series(1001, 3000) i;
+UPDATE hit SET who = who + 1, site = 1 - site WHERE id % 3 = 0;
+DELETE FROM hit WHERE id % 7 = 0;
+SELECT count(*) AS filters, sum(source_rows) AS source_rows, sum(missing) AS missing, sum(stale) AS stale FROM cf_drift('hits', 'seen');
+SELECT count(*) AS lost FROM hit h WHERE NOT EXISTS (SELECT FROM hits f WHERE f.site = h.site AND shard = cf_shard(who, 16) AND seen @> who);
+SELECT count(*) < 5 AS few FROM generate_series(-1000, -1) i, hits WHERE site = 1 AND shard = cf_shard(i, 16) AND seen @> i;
+SELECT bool_or(seen @> 20::bigint) AS has_20, bool_or(seen @> 30::bigint) AS has_30 FROM hits WHERE site = 0;
+-- a shard has its share of the capacity and some more, so that all of it can be used
+SELECT DISTINCT capacity FROM hits, cf_info(seen);
+TRUNCATE hit;
+INSERT INTO hit SELECT i, 0, i * 10 FROM generate_series(1, 4000) i;
+-- other numbers of shards, fewer ones leave empty filters
+SELECT cf_rebuild('hits', 'seen', shards => 64);
+SELECT cf_rebuild('hits', 'seen', shards => 4, capacity => 10000);
+DELETE FROM hit WHERE id % 5 = 0;
+INSERT INTO hit SELECT i, 0, i * 10 FROM generate_series(5001, 6000) i;
+SELECT shard < 4 AS used, count(*) AS filters, sum(source_rows) AS source_rows, sum(missing) AS missing, sum(entries) AS entries, sum(stale) AS stale
+	FROM cf_drift('hits', 'seen'), CAST(key[2] AS int) AS shard GROUP BY 1 ORDER BY 1;
+DELETE FROM hits WHERE shard >= 4;
+DELETE FROM hits WHERE site = 0 AND shard = 3;
+SELECT cf_rebuild('hits', 'seen', shards => 0);
+SELECT cf_rebuild('hits', 'seen', shards => 65537);
+-- without a key, of records, with another name
+CREATE TABLE spread (part smallint, part_no int UNIQUE, f cuckoofilter);
+SELECT cf_attach('hit', '{site,who}', 'spread', 'f', '{}', 10000, shards => 3, shard_column => 'part');
+SELECT cf_attach('hit', '{site,who}', 'spread', 'f', '{}', 10000, shards => 3);
+SELECT cf_attach('hit', '{site,who}', 'spread', 'f', '{}', 10000, shards => 3, shard_column => 'part_no');
+DELETE FROM hit WHERE id < 100;
+SELECT count(*) AS filters, sum(missing) AS missing, sum(stale) AS stale FROM cf_drift('spread', 'f');
+SELECT count(*) AS lost FROM hit WHERE NOT EXISTS (SELECT FROM spread WHERE part_no = cf_shard(ROW(site, who), 3) AND f @> ROW(site, who));
+SELECT cf_rebuild('tenant', 'visitors', shards => 4);
+
+--
+-- What follows what, and what all filters are like
+--
+SELECT source, columns, target, filter, key, target_key, capacity, fpr, max_copies, seed, shards, shard_column, triggers_enabled, bytes > 0 AS has_size
+	FROM cf_attachments ORDER BY target::text, filter;
+ALTER TABLE hit DISABLE TRIGGER spread_f_cf_open;
+SELECT target, triggers_enabled FROM cf_attachments WHERE source = 'hit'::regclass ORDER BY 1;
+SELECT cf_rebuild('spread', 'f');
+CREATE TABLE loose AS SELECT 1 AS id, cf_agg(i, 20) AS f, NULL::cuckoofilter AS none FROM generate_series(1, 20) i;
+SELECT relation, attribute, is_followed, filters, entries, capacity, round(fullest::numeric, 2) AS fullest, fullest_key, over_capacity, rebuild_pays
+	FROM cf_filters WHERE relation::text !~ '^by_' ORDER BY relation::text, attribute;
+DROP TABLE hit, hits, spread, loose;
+
+--
 -- Rights.  Who writes to the table has none on the filters; the table's owner
 -- needs them, and must not be subject to the row-level security of the filters.
 --
@@ -398,6 +455,8 @@ UPDATE secrets SET f = cf_new(1);
 SELECT cf_rebuild('secrets', 'f');
 SELECT cf_detach('secrets', 'f');
 SELECT * FROM cf_drift('secrets', 'f');
+SELECT relation, filters FROM cf_filters;
+SELECT source, filter FROM cf_attachments WHERE target = 'secrets'::regclass;
 SELECT current_user;
 RESET ROLE;
 SELECT name, count(*) FROM who GROUP BY 1;

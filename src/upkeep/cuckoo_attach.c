@@ -20,7 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "cuckoo_apply.h"
+#include "../pg/cuckoo_pg.h"
 #include "cuckoo_install.h"
 #include "cuckoo_rebuild.h"
 #include "cuckoo_source.h"

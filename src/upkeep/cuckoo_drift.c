@@ -18,8 +18,8 @@
 #include "utils/rls.h"
 #include "utils/tuplestore.h"
 
-#include "cuckoo_apply.h"
 #include "cuckoo_sql.h"
+#include "cuckoo_write.h"
 
 PG_FUNCTION_INFO_V1(cf_drift);
 

@@ -24,9 +24,9 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "cuckoo_apply.h"
 #include "cuckoo_source.h"
 #include "cuckoo_sql.h"
+#include "cuckoo_write.h"
 
 PG_FUNCTION_INFO_V1(cf_guard);
 

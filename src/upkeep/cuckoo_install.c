@@ -27,10 +27,10 @@
 #include "utils/lsyscache.h"
 
 #include "../pg/cuckoo_pg.h"
-#include "cuckoo_apply.h"
 #include "cuckoo_install.h"
 #include "cuckoo_source.h"
 #include "cuckoo_sql.h"
+#include "cuckoo_write.h"
 
 /* How CREATE TRIGGER says what each of them is. */
 typedef struct InstallTrigger

@@ -20,9 +20,9 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "cuckoo_apply.h"
 #include "cuckoo_rebuild.h"
 #include "cuckoo_sql.h"
+#include "cuckoo_write.h"
 
 /* The filter as it is stored, counted if it is. */
 static char *

@@ -19,6 +19,7 @@
 #include "utils/rel.h"
 
 #include "cuckoo_apply.h"
+#include "cuckoo_batch.h"
 
 PG_FUNCTION_INFO_V1(cf_upkeep);
 
