@@ -21,6 +21,7 @@ CORE_OBJS = \
 	src/core/cuckoo_list.o \
 	src/core/cuckoo_merge.o \
 	src/core/cuckoo_order.o \
+	src/core/cuckoo_remedy.o \
 	src/core/cuckoo_search.o \
 	src/core/cuckoo_status.o \
 	src/core/cuckoo_table.o \
@@ -76,6 +77,7 @@ CORE_HEADERS = \
 	src/core/cuckoo_list.h \
 	src/core/cuckoo_merge.h \
 	src/core/cuckoo_order.h \
+	src/core/cuckoo_remedy.h \
 	src/core/cuckoo_search.h \
 	src/core/cuckoo_status.h \
 	src/core/cuckoo_table.h \

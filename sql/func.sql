@@ -328,6 +328,15 @@ BEGIN
 				held[v] := held[v] + 1;
 				total := total + 1;
 			END IF;
+			-- lowered: what has as many copies as are left is there for good
+			IF (cf_info(f)).current_copies < copies THEN
+				copies := (cf_info(f)).current_copies;
+				FOR w IN 1..domain LOOP
+					held[w] := least(held[w], copies);
+					saturated[w] := saturated[w] OR held[w] = copies;
+				END LOOP;
+				total := (SELECT sum(h) FROM unnest(held) h);
+			END IF;
 			saturated[v] := saturated[v] OR held[v] = copies;
 		ELSIF held[v] > 0 THEN
 			-- removing only what is there; what is saturated stays

@@ -364,6 +364,35 @@ build_fill_table(CuckooFilter *table, const CuckooHashSource *source,
 }
 
 /*
+ * build_try_size
+ *		Make a table of the hashes of a source with so many index bits.
+ *
+ * Returns CUCKOO_NO_ROOM if it does not take them all, with *remedy set.
+ */
+static CuckooStatus
+build_try_size(const CuckooFilter *filter, int index_bits,
+			   const CuckooHashSource *source, const CuckooFilling *filling,
+			   CuckooFilter *table, CuckooRemedy *remedy,
+			   const CuckooHost *host)
+{
+	uint64_t	homeless;
+	CuckooStatus status = cuckoo_filter_new_table(filter, index_bits, table,
+												  host);
+
+	if (status != CUCKOO_OK)
+		return status;
+	status = build_fill_table(table, source, &homeless, host);
+	if (status == CUCKOO_NO_ROOM)
+		*remedy = cuckoo_remedy_choose(table,
+									   cuckoo_table_hash_address(table,
+																 homeless),
+									   filling, host);
+	if (status != CUCKOO_OK)
+		cuckoo_filter_release(table, host);
+	return status;
+}
+
+/*
  * cuckoo_build_table
  *		Make a table of the hashes of a source, nkeys of them.
  *
@@ -371,57 +400,55 @@ build_fill_table(CuckooFilter *table, const CuckooHashSource *source,
  * the smallest that the sizing gives so many entries, but none in which these
  * would be cut below the shortest fingerprint: a union can have a prefix that
  * is too short for its capacity.  A table that does not take them all is
- * filled anew after the remedy that an add would choose: the next larger one,
- * or the same with fewer copies.
+ * filled anew after the remedy: the next larger one, or with fewer copies the
+ * first one again.  Where tables of held_bits had room for the copies, these
+ * are not lowered below that size.
  */
 CuckooStatus
 cuckoo_build_table(CuckooFilter *filter, const CuckooHashSource *source,
-				   uint64_t nkeys, const CuckooHost *host)
+				   uint64_t nkeys, int held_bits, const CuckooHost *host)
 {
-	/* beyond its capacity a filter does not grow: the last size is its own */
-	int			index_bits =
-		cuckoo_geometry_index_bits(filter->geometry.ncolumns,
-								   nkeys < filter->capacity ? nkeys :
-								   filter->capacity);
+	const CuckooFilling filling = {nkeys, held_bits, true};
+	int			first_bits;
+	int			index_bits;
 
-	if (index_bits > filter->geometry.prefix_bits - CUCKOO_MIN_FP_BITS)
-		index_bits = filter->geometry.prefix_bits - CUCKOO_MIN_FP_BITS;
+	/* beyond its capacity a filter does not grow: the last size is its own */
+	first_bits = cuckoo_geometry_index_bits(filter->geometry.ncolumns,
+											nkeys < filter->capacity ? nkeys :
+											filter->capacity);
+	if (first_bits > filter->geometry.prefix_bits - CUCKOO_MIN_FP_BITS)
+		first_bits = filter->geometry.prefix_bits - CUCKOO_MIN_FP_BITS;
+
+	index_bits = first_bits;
 	for (;;)
 	{
 		CuckooFilter table;
-		uint64_t	homeless;
-		bool		lower_copies;
-		CuckooStatus status;
+		CuckooRemedy remedy;
+		const CuckooStatus status =
+			build_try_size(filter, index_bits, source, &filling, &table,
+						   &remedy, host);
 
-		status = cuckoo_filter_new_table(filter, index_bits, &table, host);
-		if (status != CUCKOO_OK)
-			return status;
-		status = build_fill_table(&table, source, &homeless, host);
 		if (status == CUCKOO_OK)
 		{
 			cuckoo_image_assert_check(&table);
 			*filter = table;
 			return CUCKOO_OK;
 		}
-
-		if (status == CUCKOO_NO_ROOM)
-		{
-			status =
-				cuckoo_filter_remedy(&table,
-									 cuckoo_table_hash_address(&table,
-															   homeless),
-									 nkeys, &lower_copies, host);
-			if (status == CUCKOO_OK && !lower_copies &&
-				nkeys > filter->capacity)
-				status = CUCKOO_FULL;
-		}
-		cuckoo_filter_release(&table, host);
-		if (status != CUCKOO_OK)
+		if (status != CUCKOO_NO_ROOM)
 			return status;
-		if (lower_copies)
-			filter->max_copies--;
-		else
-			index_bits++;
+
+		switch (remedy.kind)
+		{
+			case CUCKOO_GROW:
+				index_bits++;
+				break;
+			case CUCKOO_LOWER_COPIES:
+				filter->max_copies = remedy.max_copies;
+				index_bits = first_bits;
+				break;
+			case CUCKOO_REFUSE:
+				return remedy.status;
+		}
 	}
 }
 
@@ -474,7 +501,7 @@ cuckoo_build(CuckooFilter *filter, const CuckooParameters *parameters,
 	if (nkeys > filter->capacity ||
 		nkeys > cuckoo_filter_list_limit(&filter->geometry))
 	{
-		status = cuckoo_build_table(filter, source, nkeys, host);
+		status = cuckoo_build_table(filter, source, nkeys, 0, host);
 		if ((status != CUCKOO_COLLIDING && status != CUCKOO_FULL) ||
 			nkeys > filter->capacity || nkeys > CUCKOO_MAX_LIST_ENTRIES)
 			return status;

@@ -61,7 +61,7 @@ extern CuckooStatus cuckoo_build(CuckooFilter *filter,
 								 uint64_t nkeys, const CuckooHost *host);
 extern CuckooStatus cuckoo_build_table(CuckooFilter *filter,
 									   const CuckooHashSource *source,
-									   uint64_t nkeys,
+									   uint64_t nkeys, int held_bits,
 									   const CuckooHost *host);
 extern CuckooStatus cuckoo_build_array(CuckooFilter *filter,
 									   const CuckooParameters *parameters,

@@ -10,15 +10,11 @@
 
 #include "cuckoo_filter.h"
 
-/*
- * A table of more buckets than this whose add fails below a quarter of its
- * slots is not full: random hashes never fail below load 0.9 in tables of that
- * size, and copies are lowered first.
- */
-#define SMALL_TABLE_BUCKETS		1024
-
 /* Buckets re-placed between two polls. */
 #define POLL_BUCKETS			4096
+
+/* Nothing is known of what comes next. */
+static const CuckooFilling filter_single_add = {0, 0, false};
 
 /*
  * cuckoo_filter_list_limit
@@ -120,114 +116,148 @@ filter_double_table(const CuckooFilter *filter, CuckooFilter *doubled,
 }
 
 /*
- * cuckoo_filter_remedy
- *		What to do about a table in which an add has found no room.
- *
- * Many hot values do not fit with three or four copies each: they are what
- * fails a table below three quarters of its slots if one entry in eight is a
- * third or fourth copy, and then max_copies goes down by one.  What a value
- * loses are copies that adding and removing did not change any more.
- *
- * Otherwise the table is doubled, as long as the capacity is not reached and
- * it is not mostly empty.
- *
- * address is where there was no room; values can come in the order of the
- * table, so how full that is shows in the superblock, not in the whole.
- * nexpected is how many entries the table is to have, if it is being filled
- * like that, else 0.
- *
- * Returns CUCKOO_OK with *lower_copies set, or why neither will help.
+ * filter_lower_copies
+ *		Make a table of the same entries but for copies beyond max_copies.
  */
-CuckooStatus
-cuckoo_filter_remedy(const CuckooFilter *table, CuckooAddress address,
-					 uint64_t nexpected, bool *lower_copies,
-					 const CuckooHost *host)
+static CuckooStatus
+filter_lower_copies(const CuckooFilter *filter, int max_copies,
+					CuckooFilter *lowered, const CuckooHost *host)
 {
-	uint64_t	nused;
-	uint64_t	nslots;
+	const CuckooStatus status = cuckoo_filter_copy(filter, lowered, host);
 
-	cuckoo_table_block_load(table, address, &nused, &nslots);
-	*lower_copies = table->max_copies > 2 && 4 * nused < 3 * nslots &&
-		8 * cuckoo_table_copies_above(table, 2, host) >= table->nentries;
-	if (*lower_copies)
-		return CUCKOO_OK;
+	if (status == CUCKOO_OK)
+	{
+		lowered->max_copies = max_copies;
+		cuckoo_table_drop_copies(lowered, host);
+		cuckoo_image_assert_check(lowered);
+	}
+	return status;
+}
 
-	if (table->nentries >= table->capacity)
-		return CUCKOO_FULL;
-	if (nexpected < table->nentries)
-		nexpected = table->nentries;
-	if (cuckoo_geometry_nbuckets(&table->geometry) > SMALL_TABLE_BUCKETS &&
-		4 * nexpected < cuckoo_header_nslots(table))
-		return CUCKOO_COLLIDING;
-	if (table->packing.fp_bits == CUCKOO_MIN_FP_BITS)
-		return CUCKOO_FULL;
-	return CUCKOO_OK;
+/* The two tables that an add which makes room has at a time. */
+typedef struct RoomMaking
+{
+	CuckooFilter undoubled;		/* the last one not doubled in vain */
+	CuckooFilter current;		/* the same, or that doubled */
+} RoomMaking;
+
+/*
+ * filter_release_trials
+ *		Release the tables of an add, but for the one it began with.
+ */
+static void
+filter_release_trials(RoomMaking *making, const CuckooFilter *filter,
+					  const CuckooHost *host)
+{
+	if (making->current.image != making->undoubled.image)
+		cuckoo_filter_release(&making->current, host);
+	if (making->undoubled.image != filter->image)
+		cuckoo_filter_release(&making->undoubled, host);
 }
 
 /*
- * filter_make_room
- *		Make a table in which an add that found no room may find some.
+ * filter_apply_remedy
+ *		Make the table to try next.
+ *
+ * That with fewer copies is made of the last one that was not doubled in vain:
+ * where copies have to be lowered all the same, the doublings before did not
+ * help.
  */
 static CuckooStatus
-filter_make_room(const CuckooFilter *filter, CuckooAddress address,
-				 uint64_t nexpected, CuckooFilter *roomier,
-				 const CuckooHost *host)
+filter_apply_remedy(RoomMaking *making, const CuckooRemedy *remedy,
+					const CuckooFilter *filter, const CuckooHost *host)
 {
-	bool		lower_copies;
-	CuckooStatus status = cuckoo_filter_remedy(filter, address, nexpected,
-											   &lower_copies, host);
+	CuckooFilter roomier;
+	CuckooStatus status;
 
-	if (status != CUCKOO_OK)
+	if (remedy->kind == CUCKOO_REFUSE)
+		return remedy->status;
+	if (remedy->kind == CUCKOO_LOWER_COPIES)
+	{
+		status = filter_lower_copies(&making->undoubled, remedy->max_copies,
+									 &roomier, host);
+		if (status == CUCKOO_OK)
+		{
+			filter_release_trials(making, filter, host);
+			making->undoubled = making->current = roomier;
+		}
 		return status;
-	if (!lower_copies)
-		return filter_double_table(filter, roomier, host);
+	}
 
-	status = cuckoo_filter_copy(filter, roomier, host);
+	status = filter_double_table(&making->current, &roomier, host);
 	if (status == CUCKOO_OK)
 	{
-		roomier->max_copies--;
-		cuckoo_table_drop_copies(roomier, host);
-		cuckoo_image_assert_check(roomier);
+		if (making->current.image != making->undoubled.image)
+			cuckoo_filter_release(&making->current, host);
+		making->current = roomier;
 	}
 	return status;
+}
+
+/*
+ * filter_add_roomier
+ *		Add to a table made of this one that has more room.
+ *
+ * This one is kept until the add has succeeded.
+ */
+static CuckooStatus
+filter_add_roomier(CuckooFilter *filter, CuckooAddress address,
+				   const CuckooFilling *filling, const CuckooHost *host)
+{
+	static const CuckooRemedy grow = {CUCKOO_GROW, 0, CUCKOO_OK};
+	RoomMaking	making = {*filter, *filter};
+	CuckooStatus status;
+
+	do
+	{
+		const CuckooRemedy remedy = cuckoo_remedy_is_due(&making.current) ?
+			grow : cuckoo_remedy_choose(&making.current, address, filling,
+										host);
+
+		status = filter_apply_remedy(&making, &remedy, filter, host);
+		if (status != CUCKOO_OK)
+		{
+			filter_release_trials(&making, filter, host);
+			return status;
+		}
+		/* one that is due by now is doubled first */
+		status = cuckoo_remedy_is_due(&making.current) &&
+			cuckoo_table_count(&making.current,
+							   address) < making.current.max_copies ?
+			CUCKOO_NO_ROOM : cuckoo_table_add(&making.current, address);
+	} while (status == CUCKOO_NO_ROOM);
+
+	if (making.current.image != making.undoubled.image &&
+		making.undoubled.image != filter->image)
+		cuckoo_filter_release(&making.undoubled, host);
+	/* saturated or not by now, the filter is another one */
+	filter_replace_filter(filter, &making.current, host);
+	return CUCKOO_OK;
 }
 
 /*
  * cuckoo_filter_add_address
  *		Add one more copy of what has this address, whatever that takes.
  *
- * The old table is kept until the add has succeeded in a new one.  nexpected
- * is that of cuckoo_filter_remedy().
- *
  * Returns what cuckoo_filter_add() returns.
  */
 CuckooStatus
 cuckoo_filter_add_address(CuckooFilter *filter, CuckooAddress address,
-						  uint64_t nexpected, const CuckooHost *host)
+						  const CuckooFilling *filling, const CuckooHost *host)
 {
-	CuckooStatus status = cuckoo_table_add(filter, address);
-	CuckooFilter current;
-
-	if (cuckoo_likely(status != CUCKOO_NO_ROOM))
-		return status;
-
-	current = *filter;
-	do
+	if (cuckoo_unlikely(cuckoo_remedy_is_due(filter)))
 	{
-		CuckooFilter roomier;
+		if (cuckoo_table_count(filter, address) >= filter->max_copies)
+			return CUCKOO_SATURATED;
+	}
+	else
+	{
+		const CuckooStatus status = cuckoo_table_add(filter, address);
 
-		status = filter_make_room(&current, address, nexpected, &roomier, host);
-		if (current.image != filter->image)
-			cuckoo_filter_release(&current, host);
-		if (status != CUCKOO_OK)
+		if (cuckoo_likely(status != CUCKOO_NO_ROOM))
 			return status;
-		current = roomier;
-		status = cuckoo_table_add(&current, address);
-	} while (status == CUCKOO_NO_ROOM);
-
-	/* saturated or not by now, the filter is another one */
-	filter_replace_filter(filter, &current, host);
-	return CUCKOO_OK;
+	}
+	return filter_add_roomier(filter, address, filling, host);
 }
 
 /*
@@ -247,7 +277,8 @@ cuckoo_filter_list_to_table(const CuckooFilter *filter, CuckooFilter *table,
 		const CuckooAddress address =
 			cuckoo_table_hash_address(table, cuckoo_list_get(filter, i));
 
-		status = cuckoo_filter_add_address(table, address, 0, host);
+		status = cuckoo_filter_add_address(table, address, &filter_single_add,
+										   host);
 		if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
 		{
 			cuckoo_filter_release(table, host);
@@ -297,7 +328,8 @@ filter_add_to_list(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 		refused = cuckoo_filter_list_to_table(filter, &table, host);
 		if (refused == CUCKOO_OK)
 		{
-			refused = cuckoo_filter_add_address(&table, address, 0, host);
+			refused = cuckoo_filter_add_address(&table, address,
+												&filter_single_add, host);
 			if (refused == CUCKOO_OK || refused == CUCKOO_SATURATED)
 			{
 				filter_replace_filter(filter, &table, host);
@@ -437,7 +469,7 @@ cuckoo_filter_add(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
 		return cuckoo_filter_add_address(filter,
 										 cuckoo_table_hash_address(filter,
 																   hash),
-										 0, host);
+										 &filter_single_add, host);
 	return filter_add_to_list(filter, hash, host);
 }
 
@@ -466,11 +498,16 @@ cuckoo_filter_add_all(CuckooFilter *filter, const uint64_t *hashes,
 		return CUCKOO_NO_ROOM;
 	for (size_t i = 0; i < nhashes; i++)
 	{
-		const CuckooStatus status =
-			cuckoo_table_add_logged(filter,
-									cuckoo_table_hash_address(filter,
-															  hashes[i]),
-									&journal);
+		const CuckooAddress address = cuckoo_table_hash_address(filter,
+																hashes[i]);
+		CuckooStatus status;
+
+		if (!cuckoo_remedy_is_due(filter))
+			status = cuckoo_table_add_logged(filter, address, &journal);
+		else if (cuckoo_table_count(filter, address) >= filter->max_copies)
+			status = CUCKOO_SATURATED;
+		else
+			status = CUCKOO_NO_ROOM;
 
 		if (status == CUCKOO_OK)
 			*changed = true;
@@ -536,31 +573,21 @@ cuckoo_filter_contains_batch(const CuckooFilter *filter, const uint64_t *hashes,
 }
 
 /*
- * filter_rebuild_smaller
- *		Place the entries of a table in one of fewer buckets.
+ * filter_refill
+ *		Place the entries of a table in another, of fewer buckets.
  *
- * declared is the header of the result, but for its index bits.  Entries are
- * re-placed by the prefix that each has, in the order in which they stand;
- * should they not fit the table that is the right one by their number, that
- * grows.
+ * By the prefix that each has, in the order in which they stand.  Returns
+ * CUCKOO_NO_ROOM if they do not fit.
  */
 static CuckooStatus
-filter_rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
-					   int index_bits, CuckooFilter *resized,
-					   const CuckooHost *host)
+filter_refill(const CuckooFilter *filter, CuckooFilter *smaller,
+			  const CuckooHost *host)
 {
 	const uint64_t nbuckets = cuckoo_geometry_nbuckets(&filter->geometry);
 	const int	ncut = filter->geometry.prefix_bits -
-		declared->geometry.prefix_bits;
-	CuckooFilter roomy = *declared;
-	CuckooStatus status;
+		smaller->geometry.prefix_bits;
 
-	/* what is held fits somehow, whatever the capacity */
-	if (roomy.capacity < filter->nentries)
-		roomy.capacity = filter->nentries;
-	status = cuckoo_filter_new_table(&roomy, index_bits, resized, host);
-	for (uint64_t bucket = 0; bucket < nbuckets && status == CUCKOO_OK;
-		 bucket++)
+	for (uint64_t bucket = 0; bucket < nbuckets; bucket++)
 	{
 		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
@@ -577,27 +604,92 @@ filter_rebuild_smaller(const CuckooFilter *filter, const CuckooFilter *declared,
 				continue;
 			address = cuckoo_table_address(&filter->geometry, place);
 			address.prefix = cuckoo_prefix_cut(address.prefix, ncut);
-			status = cuckoo_filter_add_address(resized, address,
-											   filter->nentries, host);
-			if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
-			{
-				cuckoo_filter_release(resized, host);
-				return status;
-			}
-			status = CUCKOO_OK;
+			if (cuckoo_table_add(smaller, address) == CUCKOO_NO_ROOM)
+				return CUCKOO_NO_ROOM;
 		}
 	}
+	cuckoo_image_assert_check(smaller);
+	return CUCKOO_OK;
+}
+
+/*
+ * cuckoo_filter_truncate
+ *		Make a table of the same buckets with a prefix cut to that of declared.
+ */
+CuckooStatus
+cuckoo_filter_truncate(const CuckooFilter *filter, const CuckooFilter *declared,
+					   CuckooFilter *coarser, const CuckooHost *host)
+{
+	CuckooStatus status;
+
+	*coarser = *declared;
+	coarser->geometry.index_bits = filter->geometry.index_bits;
+	cuckoo_bucket_packing(&coarser->packing,
+						  cuckoo_geometry_fp_bits(&coarser->geometry));
+	status = cuckoo_filter_allocate(coarser, 0, host);
 	if (status == CUCKOO_OK)
-	{
-		resized->capacity = declared->capacity;
-		cuckoo_image_assert_check(resized);
-	}
+		cuckoo_table_truncate(filter, coarser, host);
 	return status;
+}
+
+/*
+ * filter_leave_bit
+ *		At least the prefix bits that leave a fingerprint room to be halved.
+ *
+ * Or as many as there are: a table can be at its last size.
+ */
+static int
+filter_leave_bit(const CuckooFilter *filter, int prefix_bits, int index_bits)
+{
+	int			least_bits = index_bits + CUCKOO_MIN_FP_BITS + 1;
+
+	if (least_bits > filter->geometry.prefix_bits)
+		least_bits = filter->geometry.prefix_bits;
+	return prefix_bits > least_bits ? prefix_bits : least_bits;
+}
+
+/*
+ * filter_shrink
+ *		Make a table of a declared header that is as small as entries allow.
+ *
+ * index_bits is the first size tried, by the number of entries.  What the
+ * table holds fits its own size, if none below: nothing is lowered for it.
+ * Where the size that it takes needs a longer prefix, it has that.
+ */
+static CuckooStatus
+filter_shrink(const CuckooFilter *filter, CuckooFilter *declared,
+			  int index_bits, CuckooFilter *resized, const CuckooHost *host)
+{
+	for (; index_bits < filter->geometry.index_bits; index_bits++)
+	{
+		CuckooStatus status;
+
+		declared->geometry.prefix_bits =
+			filter_leave_bit(filter, declared->geometry.prefix_bits,
+							 index_bits);
+		status = cuckoo_filter_new_table(declared, index_bits, resized, host);
+		if (status == CUCKOO_OK)
+		{
+			status = filter_refill(filter, resized, host);
+			if (status != CUCKOO_OK)
+				cuckoo_filter_release(resized, host);
+		}
+		if (status != CUCKOO_NO_ROOM)
+			return status;
+	}
+
+	declared->geometry.prefix_bits =
+		filter_leave_bit(filter, declared->geometry.prefix_bits, index_bits);
+	if (declared->geometry.prefix_bits < filter->geometry.prefix_bits)
+		return cuckoo_filter_truncate(filter, declared, resized, host);
+	return cuckoo_filter_copy(declared, resized, host);
 }
 
 /*
  * filter_resize_list
  *		Declare the capacity and rate of a list anew: it has all the bits.
+ *
+ * One that does not fit a table with all of its copies stays a list.
  */
 static CuckooStatus
 filter_resize_list(const CuckooFilter *filter, CuckooFilter *resized,
@@ -616,7 +708,11 @@ filter_resize_list(const CuckooFilter *filter, CuckooFilter *resized,
 		list.nentries > cuckoo_filter_list_limit(&list.geometry))
 	{
 		status = cuckoo_filter_list_to_table(&list, resized, host);
-		if (status != CUCKOO_COLLIDING && status != CUCKOO_FULL)
+		if (status == CUCKOO_OK && resized->max_copies == list.max_copies)
+			return status;
+		if (status == CUCKOO_OK)
+			cuckoo_filter_release(resized, host);
+		else if (status != CUCKOO_COLLIDING && status != CUCKOO_FULL)
 			return status;
 	}
 	return cuckoo_filter_copy(&list, resized, host);
@@ -644,9 +740,7 @@ cuckoo_filter_resize(const CuckooFilter *filter, CuckooFilter *resized,
 	const bool	keep_rate = rate == 0;
 	CuckooFilter declared = *filter;
 	CuckooGeometry full;
-	CuckooStatus status;
 	int			index_bits;
-	int			least_bits;
 
 	if (capacity > CUCKOO_MAX_CAPACITY)
 		return CUCKOO_BAD_CAPACITY;
@@ -672,11 +766,7 @@ cuckoo_filter_resize(const CuckooFilter *filter, CuckooFilter *resized,
 	index_bits = cuckoo_geometry_index_bits(ncolumns, filter->nentries);
 	if (index_bits > filter->geometry.index_bits)
 		index_bits = filter->geometry.index_bits;
-	least_bits = index_bits + CUCKOO_MIN_FP_BITS + 1;
-	if (least_bits > filter->geometry.prefix_bits)
-		least_bits = filter->geometry.prefix_bits;
-	if (full.prefix_bits < least_bits)
-		full.prefix_bits = least_bits;
+	full.prefix_bits = filter_leave_bit(filter, full.prefix_bits, index_bits);
 
 	if (full.prefix_bits > filter->geometry.prefix_bits ||
 		full.prefix_bits - full.index_bits <= CUCKOO_MIN_FP_BITS)
@@ -688,19 +778,7 @@ cuckoo_filter_resize(const CuckooFilter *filter, CuckooFilter *resized,
 	declared.capacity = capacity;
 	declared.geometry.prefix_bits = full.prefix_bits;
 
-	if (index_bits < filter->geometry.index_bits)
-		return filter_rebuild_smaller(filter, &declared, index_bits, resized,
-									  host);
-	if (full.prefix_bits == filter->geometry.prefix_bits)
-		return cuckoo_filter_copy(&declared, resized, host);
-
-	*resized = declared;
-	cuckoo_bucket_packing(&resized->packing,
-						  cuckoo_geometry_fp_bits(&resized->geometry));
-	status = cuckoo_filter_allocate(resized, 0, host);
-	if (status == CUCKOO_OK)
-		cuckoo_table_truncate(filter, resized, host);
-	return status;
+	return filter_shrink(filter, &declared, index_bits, resized, host);
 }
 
 /*

@@ -15,7 +15,7 @@
 
 #include "cuckoo_image.h"
 #include "cuckoo_list.h"
-#include "cuckoo_table.h"
+#include "cuckoo_remedy.h"
 
 /*
  * A smaller capacity is served by a list for good: a table of so few buckets
@@ -68,10 +68,6 @@ extern CuckooStatus cuckoo_filter_declare(CuckooFilter *filter,
 extern CuckooStatus cuckoo_filter_new_list(CuckooFilter *filter, uint64_t extra,
 										   const CuckooHost *host);
 extern uint64_t cuckoo_filter_list_limit(const CuckooGeometry *geometry);
-extern CuckooStatus cuckoo_filter_remedy(const CuckooFilter *table,
-										 CuckooAddress address,
-										 uint64_t nexpected, bool *lower_copies,
-										 const CuckooHost *host);
 extern CuckooStatus cuckoo_filter_allocate(CuckooFilter *filter, uint64_t extra,
 										   const CuckooHost *host);
 extern void cuckoo_filter_release(CuckooFilter *filter, const CuckooHost *host);
@@ -81,9 +77,13 @@ extern CuckooStatus cuckoo_filter_new_table(const CuckooFilter *filter,
 extern CuckooStatus cuckoo_filter_list_to_table(const CuckooFilter *filter,
 												CuckooFilter *table,
 												const CuckooHost *host);
+extern CuckooStatus cuckoo_filter_truncate(const CuckooFilter *filter,
+										   const CuckooFilter *declared,
+										   CuckooFilter *coarser,
+										   const CuckooHost *host);
 extern CuckooStatus cuckoo_filter_add_address(CuckooFilter *filter,
 											  CuckooAddress address,
-											  uint64_t nexpected,
+											  const CuckooFilling *filling,
 											  const CuckooHost *host);
 
 /*

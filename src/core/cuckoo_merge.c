@@ -51,6 +51,12 @@ merge_min_int(int a, int b)
 	return a < b ? a : b;
 }
 
+static int
+merge_max_int(int a, int b)
+{
+	return a > b ? a : b;
+}
+
 /*
  * merge_common_header
  *		What a result has of both: a header without form, entries and history.
@@ -78,25 +84,65 @@ merge_common_header(const CuckooFilter *a, const CuckooFilter *b,
 }
 
 /*
+ * merge_list_as_table
+ *		A list as a table, for reading.
+ *
+ * Where it would lose copies, in one of held_bits if that has room for them.
+ */
+static CuckooStatus
+merge_list_as_table(const CuckooFilter *list, int held_bits,
+					CuckooFilter *table, const CuckooHost *host)
+{
+	CuckooFilter roomy;
+	CuckooStatus status = cuckoo_filter_list_to_table(list, table, host);
+
+	if (status != CUCKOO_OK || table->max_copies == list->max_copies ||
+		held_bits > list->geometry.prefix_bits - CUCKOO_MIN_FP_BITS)
+		return status;
+
+	status = cuckoo_filter_new_table(list, held_bits, &roomy, host);
+	if (status != CUCKOO_OK)
+	{
+		cuckoo_filter_release(table, host);
+		return status;
+	}
+	for (uint64_t i = 0; i < list->nentries; i++)
+	{
+		const CuckooAddress address =
+			cuckoo_table_hash_address(&roomy, cuckoo_list_get(list, i));
+
+		if (cuckoo_table_add(&roomy, address) == CUCKOO_NO_ROOM)
+		{
+			cuckoo_filter_release(&roomy, host);
+			return CUCKOO_OK;
+		}
+	}
+	cuckoo_filter_release(table, host);
+	*table = roomy;
+	return CUCKOO_OK;
+}
+
+/*
  * merge_as_table
  *		A filter as a table that has the prefix of header, for reading.
  *
- * *is_own tells whether it has an image of its own, which the caller releases.
+ * held_bits is the size of the other one.  *is_own tells whether it has an
+ * image of its own, which the caller releases.
  */
 static CuckooStatus
 merge_as_table(const CuckooFilter *filter, const CuckooFilter *header,
-			   CuckooFilter *table, bool *is_own, const CuckooHost *host)
+			   int held_bits, CuckooFilter *table, bool *is_own,
+			   const CuckooHost *host)
 {
 	const int	prefix_bits = header->geometry.prefix_bits;
 	CuckooFilter source = *filter;
-	CuckooStatus status;
 
 	*is_own = true;
+	source.geometry.prefix_bits = prefix_bits;
 	if (!filter->is_table)
 	{
-		source.geometry.prefix_bits = prefix_bits;
 		source.capacity = header->capacity;
-		return cuckoo_filter_list_to_table(&source, table, host);
+		return merge_list_as_table(&source, held_bits, table, host);
 	}
 	if (filter->geometry.prefix_bits == prefix_bits)
 	{
@@ -107,14 +153,7 @@ merge_as_table(const CuckooFilter *filter, const CuckooFilter *header,
 
 	if (filter->geometry.index_bits > prefix_bits - CUCKOO_MIN_FP_BITS)
 		return CUCKOO_TOO_COARSE;
-	*table = *filter;
-	table->geometry.prefix_bits = prefix_bits;
-	cuckoo_bucket_packing(&table->packing,
-						  cuckoo_geometry_fp_bits(&table->geometry));
-	status = cuckoo_filter_allocate(table, 0, host);
-	if (status == CUCKOO_OK)
-		cuckoo_table_truncate(filter, table, host);
-	return status;
+	return cuckoo_filter_truncate(filter, &source, table, host);
 }
 
 /*
@@ -175,7 +214,11 @@ merge_add_table(CuckooFilter *filter, const CuckooFilter *other,
 				bool add_copies,
 				const CuckooHost *host)
 {
-	const uint64_t nexpected = filter->nentries + other->nentries;
+	const CuckooFilling filling = {
+		filter->nentries + other->nentries,
+		merge_max_int(filter->geometry.index_bits,
+					  other->geometry.index_bits), false
+	};
 	CuckooWalk	walk = {0};
 	Value		values[MERGE_BATCH];
 	int			nvalues;
@@ -201,7 +244,7 @@ merge_add_table(CuckooFilter *filter, const CuckooFilter *other,
 			{
 				const CuckooStatus status =
 					cuckoo_filter_add_address(filter, values[i].address,
-											  nexpected, host);
+											  &filling, host);
 
 				if (status == CUCKOO_SATURATED)
 					break;
@@ -299,15 +342,17 @@ merge_tables(CuckooFilter *filter, const CuckooFilter *other,
 	bool		addend_is_own;
 	CuckooStatus status;
 
-	status = merge_as_table(other_is_base ? filter : other, header, &addend,
-							&addend_is_own, host);
+	status = merge_as_table(other_is_base ? filter : other, header,
+							other_is_base ? other->geometry.index_bits :
+							filter->geometry.index_bits,
+							&addend, &addend_is_own, host);
 	if (status != CUCKOO_OK)
 		return status;
 
 	/* a list of hot values may have become a table of fewer copies */
 	result.max_copies = merge_min_int(result.max_copies, addend.max_copies);
 
-	status = merge_as_table(other_is_base ? other : filter, header, &base,
+	status = merge_as_table(other_is_base ? other : filter, header, 0, &base,
 							&base_is_own, host);
 	if (status == CUCKOO_OK && other_is_base && !base_is_own)
 	{
@@ -464,7 +509,9 @@ CuckooStatus
 cuckoo_merge_hashes(CuckooFilter *filter, const CuckooHashSource *source,
 					uint64_t nkeys, bool add_copies, const CuckooHost *host)
 {
-	const uint64_t nexpected = filter->nentries + nkeys;
+	const CuckooFilling filling = {
+		filter->nentries + nkeys, filter->geometry.index_bits, false
+	};
 	uint64_t	keys[KEY_BATCH];
 	size_t		nnext;
 
@@ -490,7 +537,7 @@ cuckoo_merge_hashes(CuckooFilter *filter, const CuckooHashSource *source,
 					continue;
 				}
 			}
-			status = cuckoo_filter_add_address(filter, address, nexpected,
+			status = cuckoo_filter_add_address(filter, address, &filling,
 											   host);
 			if (status != CUCKOO_OK && status != CUCKOO_SATURATED)
 				return status;
@@ -562,8 +609,102 @@ merge_count_common(const CuckooFilter *table, const CuckooFilter *other,
 }
 
 /*
+ * merge_next_common
+ *		The next values of a walk, and the copies that both tables have.
+ */
+static int
+merge_next_common(const CuckooFilter *table, const CuckooFilter *other,
+				  int max_copies, CuckooWalk *walk, Value *values, int *ncommon,
+				  const CuckooHost *host)
+{
+	const int	nvalues = merge_next_values(table, walk, values, other, host);
+
+	for (int i = 0; i < nvalues; i++)
+		ncommon[i] = merge_min_int(merge_min_int(values[i].ncopies,
+												 max_copies),
+								   cuckoo_table_count(other,
+													  values[i].address));
+	return nvalues;
+}
+
+/*
+ * merge_fill_common
+ *		Add to an empty table what two tables of the same prefix have.
+ *
+ * Returns CUCKOO_NO_ROOM if that does not fit.
+ */
+static CuckooStatus
+merge_fill_common(const CuckooFilter *table, const CuckooFilter *other,
+				  CuckooFilter *common, const CuckooHost *host)
+{
+	CuckooWalk	walk = {0};
+	Value		values[MERGE_BATCH];
+	int			ncommon[MERGE_BATCH];
+	int			nvalues;
+
+	while ((nvalues = merge_next_common(table, other, common->max_copies,
+										&walk, values, ncommon, host)) > 0)
+	{
+		for (int i = 0; i < nvalues; i++)
+		{
+			for (; ncommon[i] > 0; ncommon[i]--)
+			{
+				if (cuckoo_table_add(common,
+									 values[i].address) == CUCKOO_NO_ROOM)
+					return CUCKOO_NO_ROOM;
+			}
+		}
+	}
+	return CUCKOO_OK;
+}
+
+/*
+ * merge_keep_common
+ *		Make a copy of a table, and take out what another does not have.
+ */
+static CuckooStatus
+merge_keep_common(const CuckooFilter *table, const CuckooFilter *other,
+				  const CuckooFilter *header, CuckooFilter *common,
+				  const CuckooHost *host)
+{
+	CuckooFilter declared = *header;
+	CuckooWalk	walk = {0};
+	Value		values[MERGE_BATCH];
+	int			ncommon[MERGE_BATCH];
+	int			nvalues;
+	CuckooStatus status;
+
+	declared.is_table = true;
+	declared.geometry = table->geometry;
+	declared.packing = table->packing;
+	declared.nentries = table->nentries;
+	declared.image = table->image;
+	declared.image_bytes = table->image_bytes;
+	status = cuckoo_filter_copy(&declared, common, host);
+	if (status != CUCKOO_OK)
+		return status;
+
+	/* nothing is saturated meanwhile: all that is not common goes */
+	common->max_copies = 2 * CUCKOO_BUCKET_SLOTS + 1;
+	while ((nvalues = merge_next_common(table, other, header->max_copies,
+										&walk, values, ncommon, host)) > 0)
+	{
+		for (int i = 0; i < nvalues; i++)
+		{
+			for (; values[i].ncopies > ncommon[i]; values[i].ncopies--)
+				(void) cuckoo_table_remove(common, values[i].address);
+		}
+	}
+	common->max_copies = header->max_copies;
+	return CUCKOO_OK;
+}
+
+/*
  * merge_intersect_tables
  *		A table of the values that two tables of the same prefix have.
+ *
+ * As small as these allow.  In a table of the size of an input they fit,
+ * as they stand there: no copies are lowered.
  */
 static CuckooStatus
 merge_intersect_tables(const CuckooFilter *table, const CuckooFilter *other,
@@ -572,48 +713,26 @@ merge_intersect_tables(const CuckooFilter *table, const CuckooFilter *other,
 {
 	uint64_t	nvalues;
 	const uint64_t nentries = merge_count_common(table, other, &nvalues, host);
-	const int	index_bits =
-		merge_min_int(cuckoo_geometry_index_bits(header->geometry.ncolumns,
-												 nentries),
-					  table->geometry.index_bits);
-	CuckooFilter declared = *header;
-	CuckooWalk	walk = {0};
-	Value		values[MERGE_BATCH];
-	int			nbatch;
-	CuckooStatus status;
+	int			index_bits =
+		cuckoo_geometry_index_bits(header->geometry.ncolumns, nentries);
+	CuckooStatus status = CUCKOO_NO_ROOM;
 
-	/* what both held fits, whatever the capacity is by now */
-	if (declared.capacity < nentries)
-		declared.capacity = nentries;
-	status = cuckoo_filter_new_table(&declared, index_bits, common, host);
-	if (status != CUCKOO_OK)
-		return status;
-
-	while ((nbatch = merge_next_values(table, &walk, values, other, host)) > 0)
+	for (; index_bits < table->geometry.index_bits && status == CUCKOO_NO_ROOM;
+		 index_bits++)
 	{
-		for (int i = 0; i < nbatch; i++)
+		status = cuckoo_filter_new_table(header, index_bits, common, host);
+		if (status == CUCKOO_OK)
 		{
-			int			ncommon =
-				merge_min_int(values[i].ncopies,
-							  cuckoo_table_count(other, values[i].address));
-
-			for (; ncommon > 0; ncommon--)
-			{
-				status = cuckoo_filter_add_address(common, values[i].address,
-												   nentries, host);
-				if (status == CUCKOO_SATURATED)
-					break;
-				if (status != CUCKOO_OK)
-				{
-					cuckoo_filter_release(common, host);
-					return status;
-				}
-			}
+			status = merge_fill_common(table, other, common, host);
+			if (status != CUCKOO_OK)
+				cuckoo_filter_release(common, host);
 		}
 	}
-	common->capacity = header->capacity;
-	cuckoo_image_assert_check(common);
-	return CUCKOO_OK;
+	if (status == CUCKOO_NO_ROOM)
+		status = merge_keep_common(table, other, header, common, host);
+	if (status == CUCKOO_OK)
+		cuckoo_image_assert_check(common);
+	return status;
 }
 
 /*
@@ -625,12 +744,12 @@ merge_as_tables(const CuckooFilter *a, const CuckooFilter *b,
 				const CuckooFilter *header, CuckooFilter *tables, bool *are_own,
 				const CuckooHost *host)
 {
-	CuckooStatus status = merge_as_table(a, header, &tables[0], &are_own[0],
+	CuckooStatus status = merge_as_table(a, header, 0, &tables[0], &are_own[0],
 										 host);
 
 	if (status != CUCKOO_OK)
 		return status;
-	status = merge_as_table(b, header, &tables[1], &are_own[1], host);
+	status = merge_as_table(b, header, 0, &tables[1], &are_own[1], host);
 	if (status != CUCKOO_OK && are_own[0])
 		cuckoo_filter_release(&tables[0], host);
 	return status;

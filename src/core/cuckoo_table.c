@@ -796,34 +796,6 @@ cuckoo_table_estimate_values(const CuckooFilter *filter)
 }
 
 /*
- * cuckoo_table_block_load
- *		Used slots, and all, of the superblock that an address is in.
- *
- * Of the whole table if that has none.
- */
-void
-cuckoo_table_block_load(const CuckooFilter *filter, CuckooAddress address,
-						uint64_t *nused, uint64_t *nslots)
-{
-	const uint64_t nbuckets =
-		cuckoo_geometry_block_buckets(&filter->geometry);
-	const uint64_t bucket =
-		cuckoo_table_place(&filter->geometry, address).bucket;
-	const uint64_t first_bucket = bucket - bucket % nbuckets;
-
-	*nused = 0;
-	*nslots = nbuckets * CUCKOO_BUCKET_SLOTS;
-	for (uint64_t i = 0; i < nbuckets; i++)
-	{
-		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
-
-		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter),
-						   first_bucket + i, fps);
-		*nused += (uint64_t) (CUCKOO_BUCKET_SLOTS - cuckoo_fps_count(fps, 0));
-	}
-}
-
-/*
  * cuckoo_table_copies_above
  *		The copies beyond nallowed that each value has, summed up.
  */

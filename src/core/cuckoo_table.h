@@ -196,9 +196,6 @@ extern void cuckoo_table_double(const CuckooFilter *filter,
 extern void cuckoo_table_truncate(const CuckooFilter *filter,
 								  CuckooFilter *coarser,
 								  const CuckooHost *host);
-extern void cuckoo_table_block_load(const CuckooFilter *filter,
-									CuckooAddress address, uint64_t *nused,
-									uint64_t *nslots);
 extern double cuckoo_table_estimate_values(const CuckooFilter *filter);
 extern uint64_t cuckoo_table_copies_above(const CuckooFilter *filter,
 										  int nallowed,

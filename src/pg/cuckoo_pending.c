@@ -146,7 +146,8 @@ pending_flush_filters(CuckooPending *pending, CuckooFilter *filter)
 	{
 		CuckooFilter built = *filter;
 
-		status = cuckoo_build_table(&built, &source, nkeys, &cuckoo_host);
+		status = cuckoo_build_table(&built, &source, nkeys,
+									filter->geometry.index_bits, &cuckoo_host);
 		if (status == CUCKOO_OK)
 		{
 			cuckoo_filter_release(filter, &cuckoo_host);

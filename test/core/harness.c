@@ -516,9 +516,12 @@ test_unite_by_keys(CuckooFilter *filter, const CuckooFilter *other,
 	else
 	{
 		CuckooFilter built = *filter;
+		const int	held_bits =
+			filter->geometry.index_bits > other->geometry.index_bits ?
+			filter->geometry.index_bits : other->geometry.index_bits;
 
 		status = cuckoo_build_table(&built, &source, array.nkeys,
-									&host->host);
+									held_bits, &host->host);
 		if (status == CUCKOO_OK)
 		{
 			cuckoo_filter_release(filter, &host->host);

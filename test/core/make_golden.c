@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * make_golden.c
- *		Write the golden images of format 1: done once, never again.
+ *		Write the golden images of format 1.
  *
  * Not part of the check, and not to be run over files that exist: they say
- * what a released version has written, and a program that disagrees with them
- * is wrong.  A new format, or a new case, gets new files.  What is there
- * already stays as it is.
+ * what was written once, and a program that reads them otherwise is wrong.  A
+ * new format, or a new case, gets new files.  What is there already stays as
+ * it is; where operations place entries otherwise from now on, which no
+ * released version may do, it moves to the directory of earlier ones.
  *
  *		make_golden directory
  *

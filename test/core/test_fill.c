@@ -421,6 +421,187 @@ mostly_single_values(void)
 	}
 }
 
+/* What a bag is filled with: hot values of so many copies, others of one. */
+typedef struct BagMix
+{
+	int			hot_percent;	/* of the values */
+	int			least_copies;
+	int			most_copies;
+} BagMix;
+
+static const BagMix bag_mixes[] = {
+	{0, 1, 1}, {5, 4, 4}, {8, 4, 4}, {10, 3, 3}, {10, 2, 2}, {20, 3, 3},
+	{20, 4, 4}, {20, 2, 4}, {10, 4, 9}
+};
+
+#define NMIXES	(sizeof(bag_mixes) / sizeof(bag_mixes[0]))
+
+/* Copies of the i-th value of a bag. */
+static int
+bag_copies(const BagMix *mix, uint64_t i)
+{
+	/* the most that a filter can have, of those that come */
+	if (i * (uint64_t) mix->hot_percent / 100 ==
+		(i + 1) * (uint64_t) mix->hot_percent / 100)
+		return 1;
+	return mix->least_copies +
+		(int) (i % (uint64_t) (mix->most_copies - mix->least_copies + 1));
+}
+
+/*
+ * bag_hashes
+ *		Hashes of a bag, in any order, with at most four equal ones counted.
+ *
+ * *nhashes is set to all, *nvalues to the different ones, of which the i-th is
+ * test_mix(salt + i).  Four of each at most are as many as capacity.
+ */
+static uint64_t *
+bag_hashes(const BagMix *mix, uint64_t capacity, uint64_t salt,
+		   size_t *nhashes, uint64_t *nvalues)
+{
+	uint64_t   *const hashes =
+		malloc((size_t) (3 * capacity + 10) * sizeof(hashes[0]));
+	uint64_t	nentries = 0;
+
+	CHECK(hashes != NULL);
+	*nhashes = 0;
+	*nvalues = 0;
+	for (;; ++*nvalues)
+	{
+		const int	ncopies = bag_copies(mix, *nvalues);
+
+		nentries += (uint64_t) (ncopies < 4 ? ncopies : 4);
+		if (nentries > capacity)
+			break;
+		for (int i = 0; i < ncopies; i++)
+			hashes[(*nhashes)++] = test_mix(salt + *nvalues);
+	}
+	for (size_t i = *nhashes; i-- > 1;)
+	{
+		const size_t j = (size_t) test_random_below(i + 1);
+		const uint64_t hash = hashes[i];
+
+		hashes[i] = hashes[j];
+		hashes[j] = hash;
+	}
+	return hashes;
+}
+
+/*
+ * check_bag
+ *		A filter with a bag in it: within its plan, and with all copies.
+ */
+static void
+check_bag(const CuckooFilter *filter, uint64_t plan, const BagMix *mix,
+		  uint64_t nvalues, uint64_t salt)
+{
+	uint64_t	nentries = 0;
+	uint64_t	position;
+
+	CHECK(filter->image_bytes <= plan);
+	CHECK(filter->max_copies >= 2);
+	if (mix->most_copies <= 2)
+		CHECK_EQUAL(filter->max_copies, 4);
+	for (uint64_t i = 0; i < nvalues; i++)
+	{
+		const int	ncopies = bag_copies(mix, i);
+		const int	kept = ncopies < filter->max_copies ? ncopies :
+			filter->max_copies;
+
+		nentries += (uint64_t) kept;
+		CHECK(cuckoo_filter_count(filter, test_mix(salt + i)) >= kept);
+	}
+	/* two values can share an entry, and have fewer together */
+	CHECK(filter->nentries <= nentries &&
+		  filter->nentries * 100 >= nentries * 99);
+	CHECK_STATUS(cuckoo_image_check(filter, NULL, &position), CUCKOO_OK);
+}
+
+/*
+ * fill_bag
+ *		One bag, at once and value by value.
+ *
+ * Returns the sum of max_copies that is left.
+ */
+static int
+fill_bag(const BagMix *mix, uint64_t capacity, uint64_t salt)
+{
+	const CuckooParameters parameters = {capacity, test_rate(0.001), 4, 0};
+	uint64_t	nvalues;
+	size_t		nhashes;
+	uint64_t   *const hashes = bag_hashes(mix, capacity, salt, &nhashes,
+										  &nvalues);
+	uint64_t	plan;
+	int			max_copies;
+	CuckooFilter filter;
+	TestHost	host;
+
+	test_host_init(&host);
+	CHECK_STATUS(cuckoo_filter_new(&filter, &parameters, NULL), CUCKOO_OK);
+	plan = cuckoo_filter_full_bytes(&filter);
+
+	WHERE("capacity %" PRIu64 ", salt 0x%" PRIx64 ", %" PRIu64 " %% of %" PRIu64
+		  " copies and more, singly", capacity, salt, mix->hot_percent,
+		  mix->least_copies);
+	test_new(&filter, &host, capacity, test_rate(0.001), 4);
+	for (size_t i = 0; i < nhashes; i++)
+		CHECK(cuckoo_filter_add(&filter, hashes[i], &host.host) <=
+			  CUCKOO_SATURATED);
+	check_bag(&filter, plan, mix, nvalues, salt);
+	max_copies = filter.max_copies;
+	test_release(&filter, &host);
+
+	WHERE("capacity %" PRIu64 ", salt 0x%" PRIx64 ", %" PRIu64 " %% of %" PRIu64
+		  " copies and more, at once", capacity, salt, mix->hot_percent,
+		  mix->least_copies);
+	for (size_t i = 0; i < nhashes; i++)
+		hashes[i] = cuckoo_order_hash(hashes[i]);
+	test_sort_keys(hashes, nhashes);
+	nhashes = test_limit_equal(hashes, nhashes, 4);
+	CHECK_STATUS(cuckoo_build_array(&filter, &parameters, hashes, nhashes,
+									&host.host), CUCKOO_OK);
+	check_bag(&filter, plan, mix, nvalues, salt);
+	max_copies += filter.max_copies;
+	test_release(&filter, &host);
+	test_host_finish(&host);
+	free(hashes);
+	return max_copies;
+}
+
+/*
+ * A bag of which at most a fifth of the values are hot is never refused below
+ * its capacity, and never takes more than the plan of that.  The long form has
+ * 40 of each size up to ten million, and takes hours.
+ */
+static void
+bags_within_their_plan(void)
+{
+	static const uint64_t capacities[] = {
+		1000, 1500, 3000, 10000, 30000, 100000, 300000, 1000000, 3000000,
+		10000000
+	};
+	const uint64_t nwork = test_amount(30000, 600000, 50000000);
+
+	for (size_t c = 0; c < sizeof(capacities) / sizeof(capacities[0]); c++)
+	{
+		const uint64_t capacity = capacities[c];
+		const uint64_t nmost = nwork / capacity;
+		const uint64_t nbags = nmost < 40 ? nmost : 40;
+
+		for (size_t m = 0; m < NMIXES && nbags > 0; m++)
+		{
+			int			sum = 0;
+
+			for (uint64_t i = 0; i < nbags; i++)
+				sum += fill_bag(&bag_mixes[m], capacity, test_random());
+			printf("# %" PRIu64 " bags of %" PRIu64 ", %d %% %d to %d times: "
+				   "max_copies %.2f on average\n", nbags, capacity,
+				   bag_mixes[m].hot_percent, bag_mixes[m].least_copies,
+				   bag_mixes[m].most_copies, sum / (2.0 * (double) nbags));
+		}
+	}
+}
+
 /*
  * crafted
  *		A hash of the i-th class in one pair of buckets.
@@ -559,6 +740,7 @@ static const TestCase cases[] = {
 	{"one_hot_value", one_hot_value},
 	{"nothing_but_hot_values", nothing_but_hot_values},
 	{"mostly_single_values", mostly_single_values},
+	{"bags_within_their_plan", bags_within_their_plan},
 	{"adversarial_hashes", adversarial_hashes},
 	{"adversarial_list", adversarial_list},
 };

@@ -1278,7 +1278,7 @@ static void
 batches_of_all_or_nothing(void)
 {
 	const uint64_t capacity = 3000 + test_random_below(60000);
-	const uint64_t nvalues = capacity / 2 + 1;
+	const uint64_t nvalues = capacity;
 	uint64_t	nlists = 0;
 	uint64_t	ngrown = 0;
 	uint64_t	nshort = 0;

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * test_golden.c
- *		Images of format 1 as they were first written: still read, still right,
- *		still what the same operations write.
+ *		Images of format 1: still read, still right, and but for those that an
+ *		earlier version wrote, still what the same operations write.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +18,10 @@
 static const char *const names[] = {
 	"list_empty", "list", "list_copies", "list_single", "table_q0",
 	"table_wide", "table_q3", "table_q8", "table_built", "table_q10",
-	"table_single_copies", "table_lowered", "table_merged", "table_resized"
+	"table_single_copies", "table_lowered", "table_merged", "table_resized",
+	"earlier/table_wide", "earlier/table_q3", "earlier/table_q8",
+	"earlier/table_q10", "earlier/table_single_copies",
+	"earlier/table_lowered", "earlier/table_merged", "earlier/table_resized"
 };
 
 #define NNAMES	(sizeof(names) / sizeof(names[0]))
@@ -185,13 +188,16 @@ check_golden(const char *name)
 	CHECK_EQUAL(nfields, 17);
 	CHECK(nanswers >= 20 && noperations > 0);
 
-	/* the same operations make the same bytes today */
+	/* the same operations make the same bytes today, since they last changed */
 	test_check_filter(&made);
-	CHECK_EQUAL(made.image_bytes, image_bytes);
-	for (size_t i = 0; i < image_bytes; i++)
+	if (strncmp(name, "earlier/", 8) != 0)
 	{
-		WHERE("byte %" PRIu64, i, 0, 0, 0);
-		CHECK_EQUAL(made.image[i], image[i]);
+		CHECK_EQUAL(made.image_bytes, image_bytes);
+		for (size_t i = 0; i < image_bytes; i++)
+		{
+			WHERE("byte %" PRIu64, i, 0, 0, 0);
+			CHECK_EQUAL(made.image[i], image[i]);
+		}
 	}
 
 	/* every key that the operations leave is there */
