@@ -141,9 +141,11 @@ cache_make_room(size_t nbytes, const CuckooCached *needed)
 CuckooCached *
 cuckoo_cache_find(const struct varatt_external *pointer)
 {
-	CuckooCached *const cached = hash_search(cache_table, pointer, HASH_FIND,
-											 NULL);
+	CuckooCached *cached;
 
+	if (cache_mcxt == NULL)
+		return NULL;
+	cached = hash_search(cache_table, pointer, HASH_FIND, NULL);
 	if (cached != NULL)
 		cuckoo_cache_touch(cached);
 	return cached;
@@ -163,11 +165,11 @@ cuckoo_cache_touch(CuckooCached *cached)
  * cuckoo_cache_enter
  *		Make an entry for a stored filter that has none.
  *
- * header is copied.  Returns NULL if the cache is turned off.
+ * header and place are copied.  Returns NULL if the cache is turned off.
  */
 CuckooCached *
 cuckoo_cache_enter(const struct varatt_external *pointer,
-				   const CuckooFilter *header)
+				   const CuckooFilter *header, const CuckooToastPlace *place)
 {
 	CuckooCached *cached;
 	bool		found;
@@ -180,6 +182,7 @@ cuckoo_cache_enter(const struct varatt_external *pointer,
 	Assert(!found);
 	cached->filter = *header;
 	cached->filter.image = NULL;
+	cached->place = *place;
 	cached->mcxt = NULL;
 	cached->spent = 0;
 	dlist_push_head(&cache_lru, &cached->lru);
@@ -192,10 +195,9 @@ cuckoo_cache_enter(const struct varatt_external *pointer,
  *		Is there room for a whole filter, if all else has to go?
  */
 bool
-cuckoo_cache_would_keep(const CuckooCached *cached)
+cuckoo_cache_would_keep(uint64 image_bytes)
 {
-	return ENTRY_BYTES + cuckoo_header_image_bytes(&cached->filter) <=
-		cache_limit();
+	return ENTRY_BYTES + image_bytes <= cache_limit();
 }
 
 /*
@@ -208,7 +210,8 @@ void
 cuckoo_cache_keep(CuckooCached *cached, MemoryContext mcxt,
 				  const CuckooFilter *filter)
 {
-	Assert(cached->mcxt == NULL && cuckoo_cache_would_keep(cached));
+	Assert(cached->mcxt == NULL &&
+		   cuckoo_cache_would_keep(filter->image_bytes));
 
 	cache_make_room(filter->image_bytes, cached);
 	MemoryContextSetParent(mcxt, cache_mcxt);

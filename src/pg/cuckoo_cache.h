@@ -13,6 +13,7 @@
 #include "lib/ilist.h"
 
 #include "../core/cuckoo_header.h"
+#include "cuckoo_toast.h"
 #include "pg_compat.h"
 
 /*
@@ -26,6 +27,7 @@ typedef struct CuckooCached
 	CuckooFilter filter;		/* has an image only if it is kept whole */
 	MemoryContext mcxt;			/* of the image, else NULL */
 	double		spent;			/* on reading parts of it */
+	CuckooToastPlace place;		/* where it is stored */
 } CuckooCached;
 
 /* GUC, in kB */
@@ -37,9 +39,10 @@ extern uint64 cuckoo_cache_generation;
 extern void cuckoo_cache_attach(MemoryContext user);
 extern CuckooCached *cuckoo_cache_find(const struct varatt_external *pointer);
 extern CuckooCached *cuckoo_cache_enter(const struct varatt_external *pointer,
-										const CuckooFilter *header);
+										const CuckooFilter *header,
+										const CuckooToastPlace *place);
 extern void cuckoo_cache_touch(CuckooCached *cached);
-extern bool cuckoo_cache_would_keep(const CuckooCached *cached);
+extern bool cuckoo_cache_would_keep(uint64 image_bytes);
 extern void cuckoo_cache_keep(CuckooCached *cached, MemoryContext mcxt,
 							  const CuckooFilter *filter);
 

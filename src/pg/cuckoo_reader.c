@@ -42,6 +42,13 @@
 #define POLL_SLICES		256
 #define POLL_PROBES		65536
 
+/*
+ * A table of the stored filters opened at a call site, made when it is not one
+ * of a few.
+ */
+#define OPENED_SLOTS		16384
+#define OPENED_SLOTS_FROM	16
+
 bool		cuckoo_enable_slices = true;
 
 /*
@@ -89,6 +96,7 @@ reader_open_flat(CuckooReader *reader, const struct varlena *datum)
 	if (!reader_remembers_header(reader, image, VARSIZE_ANY_EXHDR(datum)))
 	{
 		reader->has_own = false;
+		reader->own_is_last = false;
 		cuckoo_datum_open(&reader->own, datum);
 		memcpy(reader->own_header, image, CUCKOO_HEADER_BYTES);
 		reader->has_own = true;
@@ -106,7 +114,9 @@ reader_read_slice(CuckooReader *reader, uint64 offset, size_t nbytes,
 				  uint8 *bytes)
 {
 	if (reader->toast == NULL)
-		reader->toast = cuckoo_toast_open(reader->toasted);
+		reader->toast =
+			cuckoo_toast_open(reader->toasted, reader->cached != NULL ?
+							  &reader->cached->place : &reader->last_place);
 	cuckoo_toast_read(reader->toast, offset, nbytes, bytes);
 }
 
@@ -171,29 +181,6 @@ reader_open_beginning(CuckooReader *reader)
 }
 
 /*
- * reader_open_to_keep
- *		Read all of a filter and keep it for the calls to come.
- *
- * It is read into a context that goes with the current one should that fail.
- */
-static const CuckooFilter *
-reader_open_to_keep(CuckooReader *reader)
-{
-	CuckooCached *const cached = reader->cached;
-	const MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
-													 "kept cuckoo filter",
-													 ALLOCSET_SMALL_SIZES);
-	const MemoryContext caller = MemoryContextSwitchTo(mcxt);
-	CuckooFilter filter;
-
-	cuckoo_datum_open(&filter, reader_detoast(reader));
-	MemoryContextSwitchTo(caller);
-	cuckoo_cache_keep(cached, mcxt, &filter);
-	reader->cached_generation = cuckoo_cache_generation;
-	return &cached->filter;
-}
-
-/*
  * reader_slices_cost
  *		Cost of looking for so many values in an open filter by slices.
  */
@@ -203,6 +190,58 @@ reader_slices_cost(const CuckooReader *reader, size_t nprobes)
 	if (!reader->is_sliceable || !reader->filter->is_table)
 		return INFINITY;
 	return OPEN_COST + (double) nprobes * 2 * SLICE_COST;
+}
+
+/*
+ * reader_attach
+ *		Let the cache live as long as this reader.
+ */
+static void
+reader_attach(CuckooReader *reader)
+{
+	if (reader->is_attached)
+		return;
+	cuckoo_cache_attach(reader->mcxt);
+	reader->is_attached = true;
+}
+
+/*
+ * reader_enter
+ *		Enter the filter that is open into the cache, with its header only.
+ */
+static void
+reader_enter(CuckooReader *reader, const struct varatt_external *pointer,
+			 const CuckooFilter *filter)
+{
+	reader_attach(reader);
+	reader->cached = cuckoo_cache_enter(pointer, filter, &reader->last_place);
+	reader->cached_generation = cuckoo_cache_generation;
+}
+
+/*
+ * reader_open_to_keep
+ *		Read all of a filter and keep it for the calls to come.
+ *
+ * There must be room for it.  It is read into a context that goes with the
+ * current one should that fail.
+ */
+static const CuckooFilter *
+reader_open_to_keep(CuckooReader *reader,
+					const struct varatt_external *pointer)
+{
+	const MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext,
+													 "kept cuckoo filter",
+													 ALLOCSET_SMALL_SIZES);
+	const MemoryContext caller = MemoryContextSwitchTo(mcxt);
+	CuckooFilter filter;
+
+	cuckoo_datum_open(&filter, reader_detoast(reader));
+	MemoryContextSwitchTo(caller);
+	if (reader->cached == NULL)
+		reader_enter(reader, pointer, &filter);
+	cuckoo_cache_keep(reader->cached, mcxt, &filter);
+	reader->cached_generation = cuckoo_cache_generation;
+	return &reader->cached->filter;
 }
 
 /*
@@ -221,15 +260,42 @@ reader_find_cached(CuckooReader *reader, const struct varatt_external *pointer)
 		return cached;
 	}
 
-	if (!reader->is_attached)
-	{
-		cuckoo_cache_attach(reader->mcxt);
-		reader->is_attached = true;
-	}
 	cached = cuckoo_cache_find(pointer);
 	reader->cached = cached;
+	if (cached != NULL)
+		reader_attach(reader);
 	reader->cached_generation = cuckoo_cache_generation;
 	return cached;
+}
+
+/*
+ * reader_met_before
+ *		Has this stored filter been opened here before?
+ *
+ * Says no for the first ones, and now and then for one that another filter
+ * took the slot of: that costs one more probe until it is cached.
+ */
+static bool
+reader_met_before(CuckooReader *reader, const struct varatt_external *pointer)
+{
+	const uint32 fingerprint = (pointer->va_valueid ^
+								pointer->va_toastrelid * 0x9E3779B1u) | 1;
+	uint32	   *slot;
+
+	if (memcmp(pointer, &reader->last, sizeof(*pointer)) == 0)
+		return true;
+	if (reader->opened == NULL)
+	{
+		if (++reader->nopened < OPENED_SLOTS_FROM)
+			return false;
+		reader->opened = MemoryContextAllocZero(reader->mcxt,
+												OPENED_SLOTS * sizeof(uint32));
+	}
+	slot = &reader->opened[fingerprint * 0x9E3779B1u / (UINT32_MAX / OPENED_SLOTS + 1)];
+	if (*slot == fingerprint)
+		return true;
+	*slot = fingerprint;
+	return false;
 }
 
 /*
@@ -241,6 +307,7 @@ reader_open_toasted(CuckooReader *reader, bool header_only)
 {
 	struct varatt_external pointer;
 	const CuckooFilter *filter;
+	bool		met_before = false;
 	bool		in_slices;
 
 	VARATT_EXTERNAL_GET_POINTER(pointer, reader->toasted);
@@ -251,21 +318,42 @@ reader_open_toasted(CuckooReader *reader, bool header_only)
 
 	if (cuckoo_cache_size == 0)
 		reader->cached = NULL;
-	else if (reader_find_cached(reader, &pointer) != NULL)
-		return &reader->cached->filter;
+	else
+	{
+		if (reader_find_cached(reader, &pointer) != NULL)
+			return &reader->cached->filter;
+		met_before = reader_met_before(reader, &pointer);
+	}
 
 	/* one slice for the header, two for the buckets */
 	in_slices = header_only ||
-		(reader->is_sliceable && reader->whole_cost > OPEN_COST + 3 * SLICE_COST);
-	filter = in_slices ? reader_open_beginning(reader) : reader_open_whole(reader);
+		(reader->is_sliceable &&
+		 reader->whole_cost > OPEN_COST + 3 * SLICE_COST);
+	if (met_before && !in_slices &&
+		cuckoo_cache_would_keep(pointer.va_rawsize - VARHDRSZ))
+		return reader_open_to_keep(reader, &pointer);
 
-	if (cuckoo_cache_size > 0)
+	if (!met_before || memcmp(&pointer, &reader->last, sizeof(pointer)) != 0)
 	{
-		reader->cached = cuckoo_cache_enter(&pointer, filter);
-		reader->cached_generation = cuckoo_cache_generation;
-		if (reader->cached != NULL && !in_slices)
-			reader->cached->spent = reader->whole_cost;
+		reader->own_is_last = false;
+		reader->last = pointer;
+		memset(&reader->last_place, 0, sizeof(reader->last_place));
 	}
+	if (!in_slices)
+		filter = reader_open_whole(reader);
+	else if (met_before && reader->own_is_last)
+	{
+		reader->own.image = NULL;
+		filter = &reader->own;
+	}
+	else
+	{
+		filter = reader_open_beginning(reader);
+		reader->own_is_last = filter->image == NULL;
+	}
+
+	if (met_before)
+		reader_enter(reader, &pointer, filter);
 	return filter;
 }
 
@@ -318,9 +406,9 @@ reader_read_whole(CuckooReader *reader, size_t nprobes)
 	CuckooCached *const cached = reader->cached;
 
 	if (cached != NULL && cached->spent >= reader->whole_cost &&
-		cuckoo_cache_would_keep(cached))
+		cuckoo_cache_would_keep(cuckoo_header_image_bytes(&cached->filter)))
 	{
-		reader->filter = reader_open_to_keep(reader);
+		reader->filter = reader_open_to_keep(reader, &cached->pointer);
 		return true;
 	}
 

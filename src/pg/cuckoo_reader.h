@@ -42,8 +42,15 @@ typedef struct CuckooReader
 	CuckooFilter own;			/* of the filter opened last, if not below */
 	uint8		own_header[CUCKOO_HEADER_BYTES];	/* as encoded */
 	bool		has_own;		/* is own the decoded own_header? */
+	struct varatt_external last;	/* the stored filter opened last, */
+	bool		own_is_last;	/* is own its header? */
+	CuckooToastPlace last_place;	/* and where it is stored */
 	CuckooCached *cached;		/* entry used last, if the generation is: */
 	uint64		cached_generation;
+
+	/* stored filters opened before, so that those met once stay out of it */
+	uint32		nopened;
+	uint32	   *opened;			/* OPENED_SLOTS fingerprints of them, or NULL */
 
 	MemoryContext mcxt;
 	bool		is_attached;	/* to the cache */

@@ -4,14 +4,26 @@
  *		Reading pieces of one value in a TOAST table.
  *
  * The server's detoast_attr_slice() reads one piece.  A probe wants three
- * small ones, and spends most of its time on opening the TOAST table and its
- * index for each and on copying chunks.  Here they are opened once, a chunk is
- * found by going on in the index where that is near, and the bytes are taken
- * from the buffer.  Of the chunks in between only index entries are read.
+ * small ones, and would spend most of its time on opening the TOAST table and
+ * its index for each, on descending the index, and on copying chunks.  Here
+ * they are opened once, and the bytes are taken from the buffer.
+ *
+ * The chunks of a value are written one after the other, and so many of them
+ * fill a page.  So the place of the first tells where the others should be.
+ * The page is read, and what is there counts only if it is that chunk of that
+ * value, written by the same transaction, and visible; else the index is
+ * asked.  The place may be remembered by the caller, for as long as somebody
+ * holds the pointer: then the index need not be opened at all.  Where the
+ * guess is wrong, as in a table with holes that were filled again, that has
+ * cost the look at one page.
+ *
+ * The locks are kept to the end of the transaction, as that on the table with
+ * the pointer is.
  *
  * A TOAST table is laid out as its access method likes; this knows that of the
  * heap (see heap_fetch_toast_slice() in the server).  Others, and compressed
- * values, are left to detoast_attr_slice().
+ * values, are left to detoast_attr_slice(), and so could all be: without this
+ * file probes are slower and nothing else.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,12 +31,15 @@
 
 #include "access/detoast.h"
 #include "access/genam.h"
+#include "access/heapam.h"
 #include "access/heaptoast.h"
 #include "access/relscan.h"
 #include "access/table.h"
 #include "access/toast_internals.h"
 #include "catalog/pg_am.h"
 #include "executor/tuptable.h"
+#include "storage/bufmgr.h"
+#include "storage/smgr.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
@@ -47,20 +62,24 @@ struct CuckooToast
 {
 	struct varlena *datum;
 	struct varatt_external pointer;
+	CuckooToastPlace *place;	/* of chunk 0, as far as it is known */
 
 	Relation	table;			/* NULL if it is left to the server */
-	Relation   *indexes;
+	int32		last;			/* chunk of the value */
+	SnapshotData snapshot_room;
+	Snapshot	snapshot;
+
+	Relation   *indexes;		/* NULL if they are not open */
 	int			nindexes;
-	SnapshotData snapshot;
 	ScanKeyData keys[3];
 	SysScanDesc scan;
-	int32		last;			/* chunk of the value */
 	int32		next;			/* chunk that the scan comes to next, */
 	int32		end;			/* and the one it stops before */
 
 	int32		chunk;			/* the chunk at hand, or -1, */
-	const uint8 *data;			/* in a buffer that the scan has pinned, */
+	const uint8 *data;			/* in a buffer that is pinned by the scan, */
 	size_t		data_bytes;
+	Buffer		buffer;			/* or by this */
 };
 
 /*
@@ -82,16 +101,17 @@ toast_set_bounds(CuckooToast *toast, int32 first)
  * cuckoo_toast_open
  *		Open a value that is stored out of line, or compressed.
  *
- * Should an error come before it is closed, the resource owner and the memory
- * context close it.
+ * *place is what an earlier reading of the same value has learnt, or zero; it
+ * stays the caller's.  Should an error come before the value is closed, the
+ * resource owner and the memory context close it.
  */
 CuckooToast *
-cuckoo_toast_open(struct varlena *datum)
+cuckoo_toast_open(struct varlena *datum, CuckooToastPlace *place)
 {
-	CuckooToast *const toast = palloc0(sizeof(CuckooToast));
-	int			valid;
+	CuckooToast *toast = palloc0(sizeof(CuckooToast));
 
 	toast->datum = datum;
+	toast->place = place;
 	toast->chunk = -1;
 	if (!VARATT_IS_EXTERNAL_ONDISK(datum))
 		return toast;
@@ -102,43 +122,158 @@ cuckoo_toast_open(struct varlena *datum)
 	toast->table = table_open(toast->pointer.va_toastrelid, AccessShareLock);
 	if (toast->table->rd_rel->relam != HEAP_TABLE_AM_OID)
 	{
-		table_close(toast->table, AccessShareLock);
+		table_close(toast->table, NoLock);
 		toast->table = NULL;
 		return toast;
 	}
+	toast->snapshot = cuckoo_toast_snapshot(&toast->snapshot_room);
+	toast->last = (int32)
+		((VARATT_EXTERNAL_GET_EXTSIZE(toast->pointer) - 1) /
+		 TOAST_MAX_CHUNK_SIZE);
+	return toast;
+}
 
-	valid = toast_open_indexes(toast->table, AccessShareLock,
-							   &toast->indexes, &toast->nindexes);
+/*
+ * toast_open_index
+ *		Open the index of the TOAST table, to look for a chunk first.
+ */
+static void
+toast_open_index(CuckooToast *toast, int32 chunk)
+{
+	const int	valid = toast_open_indexes(toast->table, AccessShareLock,
+										   &toast->indexes, &toast->nindexes);
+
 	ScanKeyInit(&toast->keys[0], CHUNK_ID, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(toast->pointer.va_valueid));
 	ScanKeyInit(&toast->keys[1], CHUNK_SEQ, BTGreaterEqualStrategyNumber,
 				F_INT4GE, Int32GetDatum(0));
 	ScanKeyInit(&toast->keys[2], CHUNK_SEQ, BTLessStrategyNumber,
 				F_INT4LT, Int32GetDatum(0));
-	toast->last = (int32)
-		((VARATT_EXTERNAL_GET_EXTSIZE(toast->pointer) - 1) /
-		 TOAST_MAX_CHUNK_SIZE);
-	toast_set_bounds(toast, 0);
+	toast_set_bounds(toast, chunk);
 	toast->scan =
 		systable_beginscan_ordered(toast->table, toast->indexes[valid],
-								   cuckoo_toast_snapshot(&toast->snapshot),
-								   lengthof(toast->keys), toast->keys);
-	return toast;
+								   toast->snapshot, lengthof(toast->keys),
+								   toast->keys);
 }
 
 /*
- * toast_go_to_chunk
- *		Have a chunk at hand.
+ * toast_have
+ *		Have a chunk at hand, whose bytes are these.
  */
 static void
-toast_go_to_chunk(CuckooToast *toast, int32 chunk)
+toast_have(CuckooToast *toast, int32 chunk, Datum bytes)
 {
-	TupleTableSlot *const slot = toast->scan->slot;
-	struct varlena *data;
+	struct varlena *data = (struct varlena *) DatumGetPointer(bytes);
+
+	toast->data = (const uint8 *) VARDATA_ANY(data);
+	toast->data_bytes = VARSIZE_ANY_EXHDR(data);
+	toast->chunk = chunk;
+}
+
+/*
+ * toast_release
+ *		Let go of the buffer of a chunk that was guessed right.
+ */
+static void
+toast_release(CuckooToast *toast)
+{
+	if (BufferIsValid(toast->buffer))
+		ReleaseBuffer(toast->buffer);
+	toast->buffer = InvalidBuffer;
+	toast->chunk = -1;
+}
+
+/*
+ * toast_has_block
+ *		Is there such a block in the table?
+ *
+ * While it is locked it does not become shorter, so that the length it had
+ * when the server asked last will do; who made it shorter before that has told
+ * us to forget that length.
+ */
+static bool
+toast_has_block(const CuckooToast *toast, uint64 block)
+{
+	const BlockNumber nblocks =
+		RelationGetSmgr(toast->table)->smgr_cached_nblocks[MAIN_FORKNUM];
+
+	return (nblocks != InvalidBlockNumber && block < nblocks) ||
+		block < RelationGetNumberOfBlocks(toast->table);
+}
+
+/*
+ * toast_guess_chunk
+ *		Have a chunk at hand if it is where it should be.
+ *
+ * A value whose chunks are elsewhere is not guessed again.
+ */
+static bool
+toast_guess_chunk(CuckooToast *toast, int32 chunk)
+{
+	CuckooToastPlace *place = toast->place;
+	const uint64 number = (uint64) place->block * EXTERN_TUPLES_PER_PAGE +
+		place->offset - FirstOffsetNumber + chunk;
+	const uint64 block = number / EXTERN_TUPLES_PER_PAGE;
+	TupleDesc	desc = RelationGetDescr(toast->table);
+	HeapTupleData tuple;
+	bool		isnull;
+
+	if (!place->is_known)
+		return false;
+	if (!toast_has_block(toast, block))
+		return false;
+
+	ItemPointerSet(&tuple.t_self, (BlockNumber) block,
+				   FirstOffsetNumber + number % EXTERN_TUPLES_PER_PAGE);
+	if (!heap_fetch(toast->table, toast->snapshot, &tuple, &toast->buffer,
+					false))
+		return false;
+	if (HeapTupleHeaderGetRawXmin(tuple.t_data) == place->xmin &&
+		DatumGetObjectId(heap_getattr(&tuple, CHUNK_ID, desc, &isnull)) ==
+		toast->pointer.va_valueid &&
+		DatumGetInt32(heap_getattr(&tuple, CHUNK_SEQ, desc, &isnull)) == chunk)
+	{
+		toast_have(toast, chunk,
+				   heap_getattr(&tuple, CHUNK_DATA, desc, &isnull));
+		return true;
+	}
+	toast_release(toast);
+	place->is_known = false;
+	return false;
+}
+
+/*
+ * toast_note_place
+ *		Remember where chunk 0 is, which the scan has come to.
+ */
+static void
+toast_note_place(CuckooToast *toast, TupleTableSlot *slot)
+{
+	bool		should_free;
+	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, &should_free);
+
+	toast->place->block = ItemPointerGetBlockNumber(&tuple->t_self);
+	toast->place->offset = ItemPointerGetOffsetNumber(&tuple->t_self);
+	toast->place->xmin = HeapTupleHeaderGetRawXmin(tuple->t_data);
+	toast->place->is_known = toast->place->offset <= EXTERN_TUPLES_PER_PAGE;
+	if (should_free)
+		heap_freetuple(tuple);
+}
+
+/*
+ * toast_find_chunk
+ *		Have a chunk at hand by way of the index.
+ */
+static void
+toast_find_chunk(CuckooToast *toast, int32 chunk)
+{
+	TupleTableSlot *slot;
 	bool		isnull;
 	int32		found = -1;
 
-	if (chunk < toast->next || chunk >= toast->end)
+	if (toast->indexes == NULL)
+		toast_open_index(toast, chunk);
+	else if (chunk < toast->next || chunk >= toast->end)
 	{
 		toast_set_bounds(toast, chunk);
 		index_rescan(toast->scan->iscan, toast->keys, lengthof(toast->keys),
@@ -146,7 +281,7 @@ toast_go_to_chunk(CuckooToast *toast, int32 chunk)
 	}
 
 	/* there may be dead ones among them, so that it comes later */
-	toast->chunk = -1;
+	slot = toast->scan->slot;
 	while (found < chunk &&
 		   index_getnext_tid(toast->scan->iscan, ForwardScanDirection) != NULL)
 	{
@@ -162,12 +297,10 @@ toast_go_to_chunk(CuckooToast *toast, int32 chunk)
 								 chunk, toast->pointer.va_valueid,
 								 RelationGetRelationName(toast->table))));
 
-	data = (struct varlena *)
-		DatumGetPointer(slot_getattr(slot, CHUNK_DATA, &isnull));
-	toast->data = (const uint8 *) VARDATA_ANY(data);
-	toast->data_bytes = VARSIZE_ANY_EXHDR(data);
-	toast->chunk = chunk;
+	toast_have(toast, chunk, slot_getattr(slot, CHUNK_DATA, &isnull));
 	toast->next = chunk + 1;
+	if (chunk == 0)
+		toast_note_place(toast, slot);
 }
 
 /*
@@ -197,7 +330,11 @@ cuckoo_toast_read(CuckooToast *toast, uint64 offset, size_t nbytes,
 		size_t		n = Min(nbytes, TOAST_MAX_CHUNK_SIZE - start);
 
 		if (chunk != toast->chunk)
-			toast_go_to_chunk(toast, chunk);
+		{
+			toast_release(toast);
+			if (!toast_guess_chunk(toast, chunk))
+				toast_find_chunk(toast, chunk);
+		}
 		if (start + n > toast->data_bytes)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
@@ -219,11 +356,13 @@ cuckoo_toast_read(CuckooToast *toast, uint64 offset, size_t nbytes,
 void
 cuckoo_toast_close(CuckooToast *toast)
 {
-	if (toast->table != NULL)
+	toast_release(toast);
+	if (toast->indexes != NULL)
 	{
 		systable_endscan_ordered(toast->scan);
-		toast_close_indexes(toast->indexes, toast->nindexes, AccessShareLock);
-		table_close(toast->table, AccessShareLock);
+		toast_close_indexes(toast->indexes, toast->nindexes, NoLock);
 	}
+	if (toast->table != NULL)
+		table_close(toast->table, NoLock);
 	pfree(toast);
 }
