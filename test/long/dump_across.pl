@@ -12,6 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use FilterSamples;
+use FollowedTables;
 
 plan skip_all => 'CUCKOO_OLD_INSTALL is not set: see test/check.sh --all'
   unless $ENV{CUCKOO_OLD_INSTALL};
@@ -48,6 +49,16 @@ for my $format (qw(plain custom directory))
 	samples_are_same($new, $target, $prints, "$label, $format format");
 	words_are_same($new, $target, "$label, $format format");
 }
+
+# tables that filters follow
+$old->safe_psql('postgres', 'CREATE DATABASE followed');
+create_followed($old, 'followed');
+forget_new_options($old, $new, 'followed');
+$new->command_ok([ 'pg_dump', @from, '-F', 'custom', '-f', "$dir/followed", 'followed' ], 'pg_dump of followed tables');
+$new->safe_psql('postgres', 'CREATE DATABASE followed TEMPLATE template0');
+restore_dump($new, 'custom', "$dir/followed", 'followed', 'restore of followed tables');
+is(followed_state($new, 'followed'), followed_state($old, 'followed'), "$label: the same triggers and filters of followed tables");
+followed_go_on($new, 'followed', $label);
 
 # into another encoding on the way
 $new->safe_psql('postgres', "CREATE DATABASE latin1 TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'");

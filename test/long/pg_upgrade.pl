@@ -11,6 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use FilterSamples;
+use FollowedTables;
 
 plan skip_all => 'CUCKOO_OLD_INSTALL is not set: see test/check.sh --all'
   unless $ENV{CUCKOO_OLD_INSTALL};
@@ -40,6 +41,9 @@ $old->safe_psql('filters', q{
 	CREATE INDEX sorted_filter ON sorted (filter);
 });
 my $prints = sample_prints($old, 'filters');
+$old->safe_psql('postgres', 'CREATE DATABASE followed');
+create_followed($old, 'followed');
+my $state = followed_state($old, 'followed');
 
 my $new = PostgreSQL::Test::Cluster->new('new');
 $new->init(extra => [ options_of($new_major) ]);
@@ -48,7 +52,7 @@ my $old_bin = $old->config_data('--bindir');
 my $new_bin = $new->config_data('--bindir');
 chomp($old_bin, $new_bin);
 
-forget_new_options($old, $new, qw(postgres filters template1));
+forget_new_options($old, $new, qw(postgres filters followed template1));
 $old->stop;
 
 chdir $PostgreSQL::Test::Utils::tmp_check or die "chdir: $!";
@@ -72,6 +76,10 @@ is( $new->safe_psql('filters', q{
 $new->safe_psql('filters', q{UPDATE samples SET filter = cf_add(filter, 424242) WHERE name LIKE 'size_%'});
 is( $new->safe_psql('filters', q{SELECT bool_and(filter @> 424242) FROM samples WHERE name LIKE 'size_%'}),
 	't', 'stored filters take more values');
+
+# tables that filters follow
+is(followed_state($new, 'followed'), $state, 'the same triggers and filters of followed tables');
+followed_go_on($new, 'followed', 'upgraded');
 
 $new->stop;
 done_testing();
