@@ -49,6 +49,7 @@ search_visit(CuckooSearch *search, uint64_t bucket, int parent, int slot)
 	CuckooSearchNode *node;
 
 	CuckooAssert(bucket < cuckoo_geometry_nbuckets(&search->block));
+	CuckooAssert(search->nnodes < CUCKOO_MAX_SEARCH);
 	if ((*word & bit) != 0)
 		return false;
 	*word |= bit;
