@@ -42,7 +42,7 @@ expected_status(const uint8_t *header, uint64_t *image_bytes)
 		return CUCKOO_NEW_HASH;
 	if (flags > 3)
 		return CUCKOO_NEW_FLAG;
-	if (header[3] > 23)
+	if (header[3] > 24)
 		return CUCKOO_NEW_FAMILY;
 	if (k < 8 || k > 127 || P < 9 || P > 48 || q > P - 8)
 		return CUCKOO_BAD_HEADER;
@@ -296,8 +296,8 @@ header_borders(void)
 		{1, 1, 2, CUCKOO_NEW_HASH},
 		{2, 1, 4 | 1, CUCKOO_NEW_FLAG},
 		{2, 1, 128 | 1, CUCKOO_NEW_FLAG},
-		{3, 1, 23, CUCKOO_OK},
-		{3, 1, 24, CUCKOO_NEW_FAMILY},
+		{3, 1, 24, CUCKOO_OK},
+		{3, 1, 25, CUCKOO_NEW_FAMILY},
 		{4, 1, 7, CUCKOO_BAD_HEADER},
 		{4, 1, 128, CUCKOO_BAD_HEADER},
 		{6, 1, 8, CUCKOO_BAD_HEADER},

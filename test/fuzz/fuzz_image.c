@@ -148,7 +148,7 @@ is_sound(const uint8_t *image, size_t bytes)
 
 	if (bytes < 44)
 		return false;
-	if (image[0] != 1 || image[1] != 1 || image[2] > 3 || image[3] > 23)
+	if (image[0] != 1 || image[1] != 1 || image[2] > 3 || image[3] > 24)
 		return false;
 
 	k = image[4];
