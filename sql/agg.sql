@@ -232,4 +232,15 @@ SELECT name, min(i.entries) > 0 AS entries, min(i.capacity) AS capacity, min(i.m
 SELECT set_config(name, reset_val, false) AS set FROM pg_settings WHERE name IN ('enable_eager_aggregate', 'min_eager_agg_group_size') \g /dev/null
 RESET max_parallel_workers_per_gather;
 
+-- more values than the capacity, in a table of several superblocks, are refused
+SELECT try('SELECT cf_count(cf_agg(g, 240000)) FROM generate_series(1, 300000) g');
+SELECT try('SELECT cf_count(cf_agg(g, 300000)) FROM generate_series(1, 300000) g');
+
+-- a window aggregate keeps to memory, also beyond work_mem: nobody tells it
+-- when files can go
+SET work_mem = '64kB';
+SELECT count(*), min(n) AS least, max(n) AS most FROM (SELECT cf_count(cf_agg(i) OVER ()) AS n FROM generate_series(1, 99999) i) s;
+SELECT count(*), min(n) AS least, max(n) AS most FROM (SELECT cf_count(cf_bag_agg(i % 50000) OVER (PARTITION BY i % 2)) AS n FROM generate_series(1, 99999) i) s;
+RESET work_mem;
+
 DROP SCHEMA agg CASCADE;

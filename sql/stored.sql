@@ -289,4 +289,19 @@ RESET cuckoo_filter.enable_slices;
 SELECT kept() AS afterwards;
 \set VERBOSITY default
 
+--
+-- A filter that was thrown out of the cache by another call site is not the one
+-- that a call site remembers, whatever has its memory now
+--
+CREATE TABLE turns (id int PRIMARY KEY, f cuckoofilter);
+INSERT INTO turns SELECT id, f FROM filters, generate_series(1, 4) id WHERE n = 200000;
+SET cuckoo_filter.cache_size = '500kB';
+SET cuckoo_filter.enable_slices = off;
+SELECT count(*) AS calls, count(*) FILTER (WHERE NOT held) AS lost, min(v) FILTER (WHERE NOT held) AS first_lost, sum(others) AS others FROM (
+	SELECT v, CASE WHEN v % 4 = 0 THEN cf_contains(a.f, v) ELSE cf_contains(CASE v % 4 WHEN 1 THEN b.f WHEN 2 THEN c.f ELSE d.f END, v) END AS held,
+		length(repeat(chr(65 + v % 26), 200000 + v % 4 * 30000)) > 0 AND length(repeat('x', 270000)) > 0 AS filled, (SELECT count(*) FROM generate_series(1, 2)) AS others
+	FROM turns a, turns b, turns c, turns d, generate_series(1, 1000) v WHERE a.id = 1 AND b.id = 2 AND c.id = 3 AND d.id = 4 OFFSET 0) s WHERE filled;
+RESET cuckoo_filter.cache_size;
+RESET cuckoo_filter.enable_slices;
+
 DROP SCHEMA stored CASCADE;

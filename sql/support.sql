@@ -295,5 +295,9 @@ SELECT plan('SELECT FROM mixed WHERE ' || quote_literal(f::text) || '::cuckoofil
 SELECT count(*) FROM mixed, filters WHERE f @> (a || b) AND name = '10% text';
 SELECT count(*) FROM mixed, filters WHERE f @> (a || b) COLLATE "C" AND name = '10% text';
 
+-- a filter that turns out to be NULL when it is looked at: no row, and no crash
+CREATE FUNCTION no_filter() RETURNS cuckoofilter STABLE LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+SELECT clause, expected(clause) <= 20000 AS planned, found(clause, 'empty') FROM unnest('{"cf_contains(no_filter(), v)","no_filter() @> v","v <@ no_filter()","cf_contains_any(no_filter(), ARRAY[v])","cf_contains_all(no_filter(), ARRAY[v])"}'::text[]) clause;
+
 DROP SCHEMA support CASCADE;
 DROP ROLE regress_cuckoo_reader;

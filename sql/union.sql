@@ -433,4 +433,8 @@ SELECT cf_union_agg_transition(cf_new(1), cf_new(1));
 SELECT cf_union_all_agg_transition(NULL, NULL);
 \set VERBOSITY default
 
+-- filters that wait to be merged together are refused as those merged at once
+SELECT agg, other, try(format('SELECT cf_count(%s(f)) FROM (SELECT cf_agg(i, 200000) AS f FROM generate_series(1, 100000) i UNION ALL SELECT %s FROM generate_series(1, 100000) i) s', agg, other))
+	FROM unnest('{cf_union_agg,cf_union_all_agg}'::text[]) agg, unnest('{"cf_agg(i::text, 200000)","cf_agg(i, 200000, NULL, NULL, 1)","cf_agg(i, 230000)"}'::text[]) other ORDER BY 1, 2;
+
 DROP SCHEMA unions CASCADE;
