@@ -353,7 +353,7 @@ run_all_tap()
 
 # Documents whose SQL is run, as far as they are there.
 DOCUMENTS=(README.md SECURITY.md docs/reference.md docs/design.md docs/tuning.md docs/format.md
-	docs/monitoring.md docs/upkeep.md)
+	docs/monitoring.md docs/upkeep.md docs/scaling.md)
 
 # run_documentation
 #		Run what the documents show, and compare what they say it prints.
