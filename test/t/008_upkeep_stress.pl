@@ -1,5 +1,5 @@
 # Eight clients insert, update, delete, roll back, truncate and rebuild at
-# random, at both levels of isolation.  At no moment a value of a table may be
+# random, at each level of isolation.  At no moment a value of a table may be
 # missing in its filter: clients look while the others write, each in one
 # snapshot, and everything is looked at in each pause.  Then the server dies under
 # them, again and again: after each crash nothing may be missing, and filters of
@@ -59,6 +59,9 @@ $node->safe_psql('postgres', q{
 	CREATE INDEX ON item (tenant);
 	CREATE TABLE items (tenant int PRIMARY KEY, f cuckoofilter);
 	SELECT cf_attach('item', '{id,v}', 'items', 'f', '{tenant}', 50000, 1e-9);
+	-- one set of all of them, which all clients write to
+	CREATE TABLE hot (shard int PRIMARY KEY, f cuckoofilter) WITH (fillfactor = 50);
+	SELECT cf_attach('item', '{id,v}', 'hot', 'f', '{}', 200000, 1e-9, shards => 16);
 	INSERT INTO source SELECT i % 30, i % 301, 't' || i % 7 FROM generate_series(1, 3000) i;
 	INSERT INTO part SELECT i, i % 600 FROM generate_series(1, 2000) i;
 
@@ -73,7 +76,8 @@ $node->safe_psql('postgres', q{
 			UNION ALL SELECT 'by_text', * FROM cf_drift('by_text', 'f')
 			UNION ALL SELECT 'whole', * FROM cf_drift('whole', 'f')
 			UNION ALL SELECT 'once', * FROM cf_drift('whole', 'once')
-			UNION ALL SELECT 'items', * FROM cf_drift('items', 'f')) d WHERE missing > 0;
+			UNION ALL SELECT 'items', * FROM cf_drift('items', 'f')
+			UNION ALL SELECT 'hot', * FROM cf_drift('hot', 'f')) d WHERE missing > 0;
 		IF FOUND THEN
 			RAISE 'missing: %', lost;
 		END IF;
@@ -88,14 +92,22 @@ $node->safe_psql('postgres', q{
 		IF FOUND THEN
 			RAISE 'not exact: %', lost;
 		END IF;
+		SELECT shard, n, cf_count(f) AS entries INTO lost
+		FROM (SELECT cf_shard(ROW(id, v), 16) AS shard, count(*) AS n FROM item GROUP BY 1) i FULL JOIN hot USING (shard)
+		WHERE coalesce(n, 0) <> coalesce(cf_count(f), 0);
+		IF FOUND THEN
+			RAISE 'not exact: shard %', lost;
+		END IF;
 	END $$;
 });
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
 my $begin = q{
-\set kind random(1, 3)
+\set kind random(1, 5)
 \if :kind = 1
 BEGIN ISOLATION LEVEL REPEATABLE READ;
+\elif :kind = 2
+BEGIN ISOLATION LEVEL SERIALIZABLE;
 \else
 BEGIN;
 \endif
@@ -185,6 +197,7 @@ BEGIN;
 SELECT cf_rebuild('target', 'f');
 } . $end ],
 	[ 'rebuild_items', 1, "SELECT cf_rebuild('items', 'f');" ],
+	[ 'rebuild_shards', 1, "SELECT cf_rebuild('hot', 'f', seed => :n);" ],
 	[ 'rebuild_part', 2, q{
 \set copies random(2, 4)
 BEGIN;
