@@ -196,8 +196,8 @@ matrix_major()
 }
 
 # upgrade OLD NEW CHROOT
-#		A database full of filters goes from one major to another, by pg_upgrade
-#		and by dump and restore.
+#		A database full of filters goes from one major to another, by pg_upgrade,
+#		by dump and restore, and by logical replication.
 upgrade()
 {
 	local old=$1 new=$2
@@ -209,7 +209,7 @@ upgrade()
 	srv_use "$old" && srv_build && srv_use "$new" && srv_build || return 1
 	TAP_ENV=(CUCKOO_OLD_INSTALL="$SRV_WORK/pg/lib/postgresql/$old"
 		CUCKOO_OLD_MAJOR="$old" CUCKOO_NEW_MAJOR="$new")
-	run_tap test/long/pg_upgrade.pl test/long/dump_across.pl || return 1
+	run_tap test/long/pg_upgrade.pl test/long/dump_across.pl test/long/replicate_across.pl || return 1
 	TAP_ENV=()
 	SRV_MAKE=()
 	drop_temp "$SRV_ROOT$SRV_WORK"
