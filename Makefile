@@ -34,6 +34,7 @@ PG_OBJS = \
 	src/pg/cuckoo_datum.o \
 	src/pg/cuckoo_error.o \
 	src/pg/cuckoo_expanded.o \
+	src/pg/cuckoo_family.o \
 	src/pg/cuckoo_func.o \
 	src/pg/cuckoo_hash_agg.o \
 	src/pg/cuckoo_hasher.o \
@@ -91,6 +92,7 @@ PG_HEADERS = \
 	src/pg/cuckoo_datum.h \
 	src/pg/cuckoo_error.h \
 	src/pg/cuckoo_expanded.h \
+	src/pg/cuckoo_family.h \
 	src/pg/cuckoo_hasher.h \
 	src/pg/cuckoo_key.h \
 	src/pg/cuckoo_parameters.h \

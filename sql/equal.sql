@@ -92,6 +92,70 @@ SELECT count(*) AS pairs_of_types, sum(nequal) > 1000 AS many_equal, sum(nlost) 
 	WHERE npairs IS NOT NULL;
 
 --
+-- Hints, followed to the letter, give the answer that "=" gives.
+--
+-- They write what is given as "value" or "elements", with a cast, and say to
+-- build the filter of "value" with a cast where the other side is to change.
+--
+CREATE FUNCTION hint_of(statement text, OUT message text, OUT hint text) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE statement;
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+END $$;
+-- pairs for which a filter of the one says another thing of the other than
+-- reference does
+CREATE FUNCTION wrong_answers(held text, given text, added text, probe text, reference text, OUT wrong bigint, OUT example text)
+LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('SELECT count(*), min(format(''%%s | %%s'', a, b)) FROM (SELECT a.v AS a, b.v AS b FROM
+			(SELECT value::%1$s AS v FROM sample WHERE type = %1$L OFFSET 0) a, (SELECT value::%2$s AS v FROM sample WHERE type = %2$L OFFSET 0) b) s
+		WHERE (%5$s) IS DISTINCT FROM (cf_add(cf_new(10), %3$s) @> %4$s)', held, given, added, probe, reference) INTO wrong, example;
+END $$;
+CREATE TABLE followed AS
+	SELECT held, given, message, hint, (regexp_match(hint, '"value((::[a-z0-9]+)+)"'))[1] AS cast_to, hint LIKE '%build the filter of "value%' AND hint NOT LIKE 'Cast%' AS builds
+	FROM (SELECT held, given, (SELECT value FROM sample WHERE type = held LIMIT 1) AS h, (SELECT value FROM sample WHERE type = given LIMIT 1) AS g
+			FROM compared WHERE state IS NOT NULL) c,
+		hint_of(format('SELECT cf_add(cf_new(10), %L::%s) @> %L::%s', h, held, g, given));
+SELECT message, hint, count(*) AS pairs, sum(wrong) AS wrong, min(example) AS example
+	FROM followed, wrong_answers(held, given, CASE WHEN builds AND message NOT LIKE '%char(n)' THEN 'a' || cast_to ELSE 'a' END,
+		CASE WHEN builds AND message NOT LIKE '%char(n)' THEN 'b' ELSE 'b' || cast_to END,
+		CASE WHEN message LIKE '%char(n)' THEN 'a = b::text' ELSE 'a = b' END)
+	GROUP BY 1, 2 ORDER BY 1, 2;
+-- the other half of the hint for char(n): no quiet false
+SELECT count(*) AS pairs, sum(nlost) AS lost
+	FROM followed, LATERAL compare_types(held, given, '%s::bpchar') WHERE message LIKE '%char(n)';
+-- the same with elements
+SELECT message, hint, count(*) AS pairs, bool_and(result) AS holds
+	FROM (SELECT held, given, h.value AS h, g.value AS g FROM compared, LATERAL (SELECT value FROM sample WHERE type = held LIMIT 1) h,
+				LATERAL (SELECT value FROM sample WHERE type = given LIMIT 1) g
+			WHERE state IS NOT NULL AND given NOT LIKE '%[]') c,
+		hint_of(format('SELECT cf_contains_any(cf_add(cf_new(10), %L::%s), ARRAY[%L::%s])', h, held, g, given)),
+		LATERAL (SELECT (regexp_match(hint, '"elements((::[a-z0-9]+\[\])+)"'))[1] AS cast_to) m,
+		LATERAL (SELECT error_of(format('SELECT cf_contains_any(cf_add(cf_new(10), %L::%s), ARRAY[%L::%s]%s)', h, held, g, given, cast_to)) IS NULL AS result) r
+	WHERE cast_to IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2;
+
+-- a literal without a type: the cast that is named finds every value, but for
+-- those of narrower types; the type of the values always does
+SELECT hint, count(*) FILTER (WHERE by_example IS NOT NULL AND type NOT IN ('real', 'cidr', 'bit', 'bit(3)')) AS not_found,
+		count(*) FILTER (WHERE by_type IS NOT NULL) AS not_found_by_type
+	FROM sample, hint_of(format('SELECT cf_add(cf_new(10), %L::%s) @> %L', value, type, value)) h,
+		LATERAL (SELECT (regexp_match(hint, '"\$1(::[a-z0-9_]+)"'))[1] AS cast_to) m,
+		error_of(format('SELECT 1 / (cf_add(cf_new(10), %L::%s) @> %L%s)::int', value, type, value, cast_to)) by_example,
+		error_of(format('SELECT 1 / (cf_add(cf_new(10), %L::%s) @> %L::%s)::int', value, type, value, type)) by_type
+	WHERE cast_to IS NOT NULL GROUP BY 1 ORDER BY 1;
+SELECT hint, count(*) FILTER (WHERE by_example IS NOT NULL AND type NOT IN ('real', 'cidr', 'bit', 'bit(3)')) AS not_found,
+		count(*) FILTER (WHERE by_type IS NOT NULL) AS not_found_by_type
+	FROM (SELECT *, format('{%s}', to_json(value)) AS a FROM sample) s,
+		hint_of(format('SELECT cf_contains_all(cf_add(cf_new(10), %L::%s), %L)', value, type, a)) h,
+		LATERAL (SELECT (regexp_match(hint, '"\$1(::[a-z0-9_]+\[\])"'))[1] AS cast_to) m,
+		error_of(format('SELECT 1 / cf_contains_all(cf_add(cf_new(10), %L::%s), %L%s)::int', value, type, a, cast_to)) by_example,
+		error_of(format('SELECT 1 / cf_contains_all(cf_add(cf_new(10), %L::%s), %L::%s[])::int', value, type, a, type)) by_type
+	WHERE cast_to IS NOT NULL GROUP BY 1 ORDER BY 1;
+-- integers by the shorter way
+SELECT count(*) FILTER (WHERE NOT f @> value::bigint) AS not_found FROM sample, cf_add(cf_new(10), value::bigint) f WHERE type = 'bigint';
+
+--
 -- char(n): blanks mean nothing, in every way to add and to ask
 --
 CREATE TABLE padded AS SELECT cf_agg(v, 100) AS f, cf_agg(v::text, 100) AS t FROM (VALUES ('ab'::char(5)), ('c '), ('')) s(v);
@@ -109,6 +173,8 @@ SELECT cf_remove_all(t, ARRAY['ab'::char(5)]) FROM padded;
 SELECT cf_union(f, t) FROM padded;
 SELECT t @> 'ab'::char(5)::text AS cast_to_text, cf_agg(v::bpchar) @> 'ab'::char(5) AS of_bpchar
 	FROM padded, (VALUES ('ab '::varchar), ('c')) s(v) GROUP BY t;
+-- spread over several filters, both are looked for in the same one
+SELECT count(*) AS differ FROM generate_series(1, 100) i WHERE cf_shard((i || ' ')::varchar, 1000) <> cf_shard(i::text::char(5), 1000);
 -- one call site, filters of either kind, one value
 DO $$
 DECLARE

@@ -30,7 +30,7 @@ SELECT cf_new(1000) = cf_new(1000, 0.01, 4, 0) AS defaults,
 	cf_new(1000) = cf_new(capacity => 1000, fpr => 0.01, max_copies => 4, seed => 0) AS names,
 	cf_new(1e3) = cf_new(1000::bigint) AND cf_new(1000::numeric) = cf_new(1000::real) AS number_types,
 	cf_new(999.01) = cf_new(1000) AS rounded_up,
-	cf_new(0.3) = cf_new(1) AS at_least_one,
+	cf_new(1.3) = cf_new(2) AS fraction,
 	cf_new(1000, 0.5) = cf_new(1000, 1.0 / 64) AS coarsest_rate;
 SELECT i.capacity, i.max_copies, i.current_copies, i.seed, i.promised_fpr <= 0.001 AS promised
 	FROM cf_info(cf_new(12345.6, 0.001, 2, -5)) i;

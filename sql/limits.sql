@@ -109,7 +109,7 @@ BEGIN
 			GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
 			RETURN format('%s: %s, %s, %s, %s, %s, %s', SQLSTATE, SQLERRM, n >= capacity AND n < 1.5 * capacity + 40, cf_contains_all(f, ARRAY(SELECT generate_series(1, n))),
 				(SELECT count(*) FROM cf_check(f)),
-				detail = format('It holds %s entries of a capacity of %s, at a load factor of %s.', cf_count(f), capacity, to_char((cf_info(f)).load_factor, 'FM0.000')), hint);
+				detail = format('It holds %s %s of a capacity of %s, at a load factor of %s.', cf_count(f), CASE cf_count(f) WHEN 1 THEN 'entry' ELSE 'entries' END, capacity, to_char((cf_info(f)).load_factor, 'FM0.000')), hint);
 		END;
 		n := n + 1;
 		EXIT WHEN n > 10000;

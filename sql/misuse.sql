@@ -9,6 +9,16 @@
 CREATE TABLE known (name text PRIMARY KEY, ids cuckoofilter);
 INSERT INTO known SELECT 'numbers', cf_agg(i, 1000) FROM generate_series(1, 500) i;
 INSERT INTO known VALUES ('nothing', NULL);
+CREATE FUNCTION try_hint(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	EXECUTE statement;
+	RETURN NULL;
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN hint;
+END $$;
 -- 1 a number in quotes, which is a text
 SELECT ids @> '17' FROM known WHERE name = 'numbers';
 \echo :LAST_ERROR_SQLSTATE
@@ -83,15 +93,61 @@ SELECT 'abc'::cuckoofilter;
 SELECT left(ids::text, 100)::cuckoofilter FROM known WHERE name = 'numbers';
 SELECT '\x1234'::bytea::cuckoofilter;
 \echo :LAST_ERROR_SQLSTATE
+-- 21 the rate taken for the capacity
+SELECT cf_new(0.01, 0.5);
+\echo :LAST_ERROR_SQLSTATE
+SELECT capacity FROM cf_info(cf_new(1000, 0.01));
+-- 22 a filter that became one of texts by an untyped literal
+SELECT cf_add(cf_new(10), '17') @> 17;
+SELECT cf_add(cf_new(10), '17'::integer) @> 17 AS typed_add, cf_add(cf_new(10), '17') @> 17::text AS cast_probe;
+-- 23 elements as a literal
+SELECT cf_contains_any(ids, '{17,900}') FROM known WHERE name = 'numbers';
+SELECT cf_contains_any(ids, '{17,900}'::numeric[]), cf_contains_any(ids, '{17,900}'::bigint[]) FROM known WHERE name = 'numbers';
+-- 24 filters of arrays, rows and ranges, asked for what is within
+SELECT cf_agg(ARRAY[1, 2]) @> 1;
+SELECT cf_agg(ARRAY[1, 2]) @> '{1,2}';
+SELECT cf_agg(ARRAY[1, 2]) @> '{1,2}'::bigint[] AS whole, cf_agg(e) @> 1 AS element FROM unnest(ARRAY[1, 2]) e;
+SELECT cf_contains_any(cf_agg(ARRAY[1, 2]), ARRAY[1]);
+SELECT cf_contains(cf_agg(ARRAY[1, 2]), ARRAY[1, 2]);
+SELECT cf_add_all(cf_agg(ARRAY[1, 2], 10), ARRAY[1]);
+SELECT cf_agg(ROW(1, 'a')) @> 1;
+SELECT cf_agg(ROW(1, 'a')) @> ROW(1, 'a') AS whole, cf_agg(a) @> 1 AS column FROM (VALUES (1)) s(a);
+SELECT cf_agg('[1,5)'::int4range) @> 3;
+SELECT cf_agg('[1,5)'::int4range) @> '[1,4]'::int4range AS whole;
+-- 25 types without keys; of these, equal values are equal after the cast
+SELECT cf_add(cf_new(10), 'known'::regclass);
+SELECT cf_add(cf_new(10), 'known'::regclass::oid) @> 'public.known'::regclass::oid AS regclass,
+	cf_add(cf_new(10), '1.5'::money::numeric) @> '1.50'::money::numeric AS money, cf_add(cf_new(10), '(0,1)'::tid::text) @> '(0, 1)'::tid::text AS tid,
+	cf_add(cf_new(10), '7'::xid8::text) @> '07'::xid8::text AS xid8, cf_add(cf_new(10), 'b a'::tsvector::text) @> 'a b'::tsvector::text AS tsvector,
+	cf_add(cf_new(10), '{"b": 1, "a": 1.0}'::json::jsonb) @> '{"a": 1, "b": 1}'::json::jsonb AS json;
+SELECT type, try_hint(format('SELECT cf_add_all(cf_new(10), ''{}''::%s[])', type)) FROM unnest('{point,box,circle,tsquery,xid,cid,money,regtype,json,refcursor}'::text[]) type;
+-- 26 unions of filters that took their capacity from what they hold
+SELECT cf_union_agg(f) FROM (SELECT cf_agg(i) AS f FROM generate_series(1, 1000) i GROUP BY i > 300) s;
+SELECT cf_union_all(cf_agg(i), cf_agg(-i)) FROM generate_series(1, 20) i;
+SELECT cf_count(cf_union_agg(f)) > 990 AS united FROM (SELECT cf_agg(i, 1000) AS f FROM generate_series(1, 1000) i GROUP BY i > 300) s;
+SELECT cf_count(cf_union_all(cf_agg(i, 40), cf_agg(-i, 40))) AS united FROM generate_series(1, 20) i;
+SELECT ids | none FROM known, (SELECT cf_agg(i) AS none FROM generate_series(1, 0) i) s WHERE name = 'numbers';
+SELECT cf_count(ids | none) AS united FROM known, (SELECT cf_agg(i, 1000) AS none FROM generate_series(1, 0) i) s WHERE name = 'numbers';
+-- 27 what the other hints say, done
+SELECT cf_count(cf_add_all(cf_resize(f, 10), ARRAY[6, 7])) AS larger_list FROM cf_add_all(cf_new(5), ARRAY[1, 2, 3, 4, 5]) f;
+SELECT cf_add(cf_add(cf_new(1), 1), 2);
+SELECT cf_count(cf_add_all(cf_resize(ids, 2017), ARRAY(SELECT generate_series(1000, 2500)))) > 1990 AS to_the_largest FROM known WHERE name = 'numbers';
+SELECT capacity FROM cf_info(cf_new(454524141));
+SELECT capacity FROM cf_info(cf_new(1000, 1.085e-13));
+SELECT capacity FROM known, cf_info(cf_resize(ids, 500)) WHERE name = 'numbers';
+SELECT promised_fpr <= 0.0001 AS finer FROM cf_info((SELECT cf_agg(i, 1000, 0.0001) FROM generate_series(1, 500) i));
+SELECT cf_count(cf_remove(cf_add(cf_new(10, 0.01, 2), 5), 5)) AS not_append_only, cf_count(cf_remove(cf_union_all(ids, ids), 17)) AS union_all FROM known WHERE name = 'numbers';
+SELECT cf_count(cf_add(COALESCE(ids, cf_new(1000)), 17)) AS made FROM known WHERE name = 'nothing';
 DROP TABLE known;
+DROP FUNCTION try_hint;
 -- What \dx+, \df+, \dT+ and \do tell: everything of the extension has a
 -- comment, but for what comes with something else: operator families with their
--- classes, and from 17 on a type's array with the type.
+-- classes, and from 17 on a type's array with the type, a row type with the view.
 SELECT pg_describe_object(classid, objid, objsubid) AS uncommented
 	FROM pg_depend
 	WHERE refclassid = 'pg_extension'::regclass
 		AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'cuckoo_filter')
 		AND deptype = 'e' AND classid <> 'pg_opfamily'::regclass
-		AND NOT (classid = 'pg_type'::regclass AND objid IN (SELECT typarray FROM pg_type))
+		AND NOT (classid = 'pg_type'::regclass AND objid IN (SELECT typarray FROM pg_type UNION SELECT reltype FROM pg_class))
 		AND obj_description(objid, classid::regclass::name) IS NULL
 	ORDER BY 1;

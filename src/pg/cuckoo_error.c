@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "cuckoo_error.h"
-#include "cuckoo_hasher.h"
 
 /*
  * cuckoo_error_image
@@ -61,33 +60,44 @@ cuckoo_error_image(CuckooStatus status, const uint8 *image, int sqlerrcode,
 }
 
 /*
+ * error_full_hint
+ *		What to do with a filter that is full.
+ */
+static char *
+error_full_hint(const CuckooFilter *filter)
+{
+	const uint64 largest = cuckoo_filter_max_resize(filter);
+
+	if (!filter->is_table)
+		return pstrdup("Declare a larger capacity: cf_resize(filter, capacity).");
+	if (filter->nentries < filter->capacity)
+		return pstrdup("Its entries keep too few bits for a larger table, as those of the coarsest of merged filters do.  Build all of them with the larger capacity.");
+	if (largest > filter->capacity)
+		return psprintf("cf_resize() can raise the capacity to at most %llu, at a higher false positive rate; for more, build the filter again.",
+						(unsigned long long) largest);
+	return pstrdup("Build the filter again with a larger capacity.");
+}
+
+/*
  * cuckoo_error_add
  *		Say why a value could not be added.
  */
 void
 cuckoo_error_add(CuckooStatus status, const CuckooFilter *filter)
 {
-	uint64		largest;
-
 	switch (status)
 	{
 		case CUCKOO_FULL:
-			largest = cuckoo_filter_max_resize(filter);
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("cuckoo filter is full"),
-					 errdetail("It holds %llu entries of a capacity of %llu, at a load factor of %.3f.",
-							   (unsigned long long) filter->nentries,
-							   (unsigned long long) filter->capacity,
-							   cuckoo_filter_load_factor(filter)),
-					 !filter->is_table ?
-					 errhint("Declare a larger capacity with cf_resize().") :
-					 filter->nentries < filter->capacity ?
-					 errhint("Its entries keep too few bits for a larger table, as those of the coarsest of merged filters do.  Build all of them with the larger capacity.") :
-					 largest > filter->capacity ?
-					 errhint("cf_resize() can raise the capacity to at most %llu, at a higher false positive rate; for more, build the filter again.",
-							 (unsigned long long) largest) :
-					 errhint("Build the filter again with a larger capacity.")));
+					 errdetail_plural("It holds %llu entry of a capacity of %llu, at a load factor of %.3f.",
+									  "It holds %llu entries of a capacity of %llu, at a load factor of %.3f.",
+									  (unsigned long) filter->nentries,
+									  (unsigned long long) filter->nentries,
+									  (unsigned long long) filter->capacity,
+									  cuckoo_filter_load_factor(filter)),
+					 errhint("%s", error_full_hint(filter))));
 			break;
 		case CUCKOO_COLLIDING:
 			ereport(ERROR,
@@ -116,6 +126,28 @@ cuckoo_error_add(CuckooStatus status, const CuckooFilter *filter)
 			elog(ERROR, "unexpected result of adding to a cuckoo filter: %s",
 				 cuckoo_status_reason(status));
 	}
+}
+
+/*
+ * cuckoo_error_merge
+ *		Say why another filter could not be merged into this one.
+ *
+ * A larger capacity for the one alone does not help: filters of different
+ * capacities do not merge.
+ */
+void
+cuckoo_error_merge(CuckooStatus status, const CuckooFilter *filter)
+{
+	if (status == CUCKOO_FULL &&
+		(!filter->is_table || filter->nentries >= filter->capacity))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("cuckoo filter is full"),
+				 errdetail("More is to be merged into %llu entries than a capacity of %llu has room for.",
+						   (unsigned long long) filter->nentries,
+						   (unsigned long long) filter->capacity),
+				 errhint(CUCKOO_MERGEABLE_HINT)));
+	cuckoo_error_add(status, filter);
 }
 
 /*
@@ -162,42 +194,6 @@ cuckoo_error_build(CuckooStatus status, uint64 nentries, uint64 capacity,
 			elog(ERROR, "unexpected result of building a cuckoo filter: %s",
 				 cuckoo_status_reason(status));
 	}
-}
-
-/*
- * cuckoo_error_family
- *		Say that a filter holds another kind of values than the one given.
- */
-void
-cuckoo_error_family(CuckooFamily held, CuckooFamily given, CuckooUse use)
-{
-	const char *const held_name = cuckoo_family_name(held);
-	const char *const given_name = cuckoo_family_name(given);
-	const char *const cast = cuckoo_family_cast(held);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 use == CUCKOO_USE_ADD ?
-			 errmsg("filter holds %s values, cannot add %s",
-					held_name, given_name) :
-			 use == CUCKOO_USE_PROBE ?
-			 errmsg("filter holds %s values, probed with %s",
-					held_name, given_name) :
-			 errmsg("filter holds %s values, cannot remove %s",
-					held_name, given_name),
-			 given == CUCKOO_FAMILY_ARRAY ?
-			 errhint("An array is one value here; for each of its elements, call %s.",
-					 use == CUCKOO_USE_ADD ? "cf_add_all()" :
-					 use == CUCKOO_USE_REMOVE ? "cf_remove_all()" :
-					 "cf_contains_any(), cf_contains_all() or cf_contains_each()") :
-			 cast == NULL ? 0 :
-			 held == CUCKOO_FAMILY_TEXT && given == CUCKOO_FAMILY_CHAR ?
-			 errhint("Write \"value::text\" to compare as text does, where trailing blanks count, or build the filter of \"value::bpchar\", where they do not.") :
-			 given == CUCKOO_FAMILY_TEXT ?
-			 errhint("Literals and parameters without a type are text: cast them to the kind that the filter holds, for example \"$1%s\".",
-					 cast) :
-			 errhint("Cast the value to the kind that the filter holds, for example \"value%s\".",
-					 cast)));
 }
 
 /*

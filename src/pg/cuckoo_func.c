@@ -183,24 +183,37 @@ func_probe_hash(FuncProbe *probe, Datum value, const CuckooFilter *filter)
 }
 
 /*
+ * func_require_family
+ *		Refuse values of another kind than the filter holds.
+ *
+ * A filter without a kind whose entries came in as hashes may hold anything.
+ */
+static inline void
+func_require_family(const CuckooFilter *filter, const CuckooHasher *hasher,
+					CuckooUse use, bool are_elements)
+{
+	const CuckooFamily family = cuckoo_hasher_family(hasher);
+
+	if (unlikely(filter->family != CUCKOO_FAMILY_NONE &&
+				 !cuckoo_family_accepts(filter->family, family)))
+		cuckoo_family_error(filter->family, family, cuckoo_hasher_type(hasher),
+							use, are_elements);
+}
+
+/*
  * func_may_hold
  *		Can values of this kind be in the filter?
  *
  * False for an empty filter, whatever kind it is of.  Another kind than it
- * holds is an error.  A filter without a kind whose entries came in as hashes
- * may hold anything.
+ * holds is an error.
  */
 static inline bool
 func_may_hold(const CuckooFilter *filter, const CuckooHasher *hasher,
-			  CuckooUse use)
+			  CuckooUse use, bool are_elements)
 {
-	const CuckooFamily family = cuckoo_hasher_family(hasher);
-
 	if (filter->nentries == 0)
 		return false;
-	if (unlikely(filter->family != CUCKOO_FAMILY_NONE &&
-				 !cuckoo_family_accepts(filter->family, family)))
-		cuckoo_error_family(filter->family, family, use);
+	func_require_family(filter, hasher, use, are_elements);
 	return true;
 }
 
@@ -277,24 +290,23 @@ func_element_hashes(Datum array, CuckooHasher *hasher,
  * func_add_hashes
  *		Add hashes to the filter in argument 0.
  *
- * family is CUCKOO_FAMILY_NONE if they came in as hashes.
+ * hasher is the one that made them, NULL if they came in as hashes.
  */
 static Datum
 func_add_hashes(FunctionCallInfo fcinfo, CuckooChange *change,
-				CuckooFamily family,
+				const CuckooHasher *hasher, bool are_elements,
 				const uint64 *hashes, int nhashes)
 {
 	CuckooFilter *const filter = change->filter;
-	const bool	stamps = family != CUCKOO_FAMILY_NONE &&
+	const bool	stamps = hasher != NULL &&
 		filter->family == CUCKOO_FAMILY_NONE;
 	bool		changed;
 
-	if (family != CUCKOO_FAMILY_NONE && !stamps &&
-		!cuckoo_family_accepts(filter->family, family))
-		cuckoo_error_family(filter->family, family, CUCKOO_USE_ADD);
+	if (hasher != NULL)
+		func_require_family(filter, hasher, CUCKOO_USE_ADD, are_elements);
 	changed = cuckoo_change_add(change, hashes, nhashes);
 	if (stamps)
-		filter->family = family;
+		filter->family = cuckoo_hasher_family(hasher);
 	return cuckoo_change_end(change, fcinfo, changed || stamps);
 }
 
@@ -312,7 +324,7 @@ cf_new(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("capacity must not be null"),
-				 errhint("The capacity is how many values the filter will hold one day.")));
+				 errhint("Capacity is the largest number of values the filter is meant to hold.")));
 
 	cuckoo_parameters_check(&parameters, PG_GETARG_FLOAT8(0),
 							PG_ARGISNULL(1) ? CUCKOO_DEFAULT_FPR :
@@ -344,8 +356,7 @@ cf_add(PG_FUNCTION_ARGS)
 
 	hasher = func_value_hasher(fcinfo, 1);
 	hash = cuckoo_hash_value_for(hasher, PG_GETARG_DATUM(1), change.filter);
-	return func_add_hashes(fcinfo, &change, cuckoo_hasher_family(hasher), &hash,
-						   1);
+	return func_add_hashes(fcinfo, &change, hasher, false, &hash, 1);
 }
 
 /*
@@ -369,9 +380,8 @@ cf_add_all(PG_FUNCTION_ARGS)
 	hasher = func_element_hasher(fcinfo, 1);
 	nhashes = func_element_hashes(PG_GETARG_DATUM(1), hasher,
 								  change.filter, &hashes, NULL);
-	return func_add_hashes(fcinfo, &change,
-						   nhashes > 0 ? cuckoo_hasher_family(hasher) :
-						   CUCKOO_FAMILY_NONE, hashes, nhashes);
+	return func_add_hashes(fcinfo, &change, nhashes > 0 ? hasher : NULL, true,
+						   hashes, nhashes);
 }
 
 /*
@@ -392,7 +402,7 @@ cf_add_hash(PG_FUNCTION_ARGS)
 	cuckoo_change_begin(&change, fcinfo);
 
 	hash = (uint64) PG_GETARG_INT64(1);
-	return func_add_hashes(fcinfo, &change, CUCKOO_FAMILY_NONE, &hash, 1);
+	return func_add_hashes(fcinfo, &change, NULL, false, &hash, 1);
 }
 
 /*
@@ -411,8 +421,7 @@ cf_add_hashes(PG_FUNCTION_ARGS)
 	cuckoo_change_begin(&change, fcinfo);
 
 	nhashes = func_element_hashes(PG_GETARG_DATUM(1), NULL, change.filter, &hashes, NULL);
-	return func_add_hashes(fcinfo, &change, CUCKOO_FAMILY_NONE, hashes,
-						   nhashes);
+	return func_add_hashes(fcinfo, &change, NULL, true, hashes, nhashes);
 }
 
 /*
@@ -435,7 +444,7 @@ cf_remove(PG_FUNCTION_ARGS)
 
 	hasher = func_value_hasher(fcinfo, 1);
 	cuckoo_error_unless_removable(change.filter);
-	if (!func_may_hold(change.filter, hasher, CUCKOO_USE_REMOVE))
+	if (!func_may_hold(change.filter, hasher, CUCKOO_USE_REMOVE, false))
 		return cuckoo_change_end(&change, fcinfo, false);
 	hash = cuckoo_hash_value_for(hasher, PG_GETARG_DATUM(1), change.filter);
 	return cuckoo_change_end(&change, fcinfo,
@@ -462,7 +471,8 @@ cf_remove_all(PG_FUNCTION_ARGS)
 	cuckoo_error_unless_removable(change.filter);
 	nhashes = func_element_hashes(PG_GETARG_DATUM(1), hasher,
 								  change.filter, &hashes, NULL);
-	if (nhashes == 0 || !func_may_hold(change.filter, hasher, CUCKOO_USE_REMOVE))
+	if (nhashes == 0 ||
+		!func_may_hold(change.filter, hasher, CUCKOO_USE_REMOVE, true))
 		return cuckoo_change_end(&change, fcinfo, false);
 	return cuckoo_change_end(&change, fcinfo,
 							 cuckoo_change_remove(&change, hashes, nhashes));
@@ -521,7 +531,7 @@ func_contains(FunctionCallInfo fcinfo, int filter_argno, int value_argno)
 		cuckoo_reader_open(&probe->reader, PG_GETARG_DATUM(filter_argno));
 	bool		result;
 
-	result = func_may_hold(filter, probe->hasher, CUCKOO_USE_PROBE) &&
+	result = func_may_hold(filter, probe->hasher, CUCKOO_USE_PROBE, false) &&
 		cuckoo_reader_contains(&probe->reader,
 							   func_probe_hash(probe,
 											   PG_GETARG_DATUM(value_argno),
@@ -589,7 +599,7 @@ func_probe_elements(FunctionCallInfo fcinfo, bool are_hashes, bool **results,
 	*results = palloc0(Max(nhashes, 1) * sizeof(bool));
 	if (nhashes > 0 &&
 		(are_hashes ||
-		 func_may_hold(filter, probe->hasher, CUCKOO_USE_PROBE)))
+		 func_may_hold(filter, probe->hasher, CUCKOO_USE_PROBE, true)))
 		cuckoo_reader_contains_batch(&probe->reader, hashes, nhashes,
 									 *results);
 
@@ -701,7 +711,7 @@ cf_count_value(PG_FUNCTION_ARGS)
 		cuckoo_reader_open(&probe->reader, PG_GETARG_DATUM(0));
 	int			ncopies = 0;
 
-	if (func_may_hold(filter, probe->hasher, CUCKOO_USE_PROBE))
+	if (func_may_hold(filter, probe->hasher, CUCKOO_USE_PROBE, false))
 		ncopies = cuckoo_reader_count(&probe->reader,
 									  func_probe_hash(probe,
 													  PG_GETARG_DATUM(1),

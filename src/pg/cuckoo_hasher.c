@@ -25,6 +25,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "cuckoo_datum.h"
 #include "cuckoo_hasher.h"
 #include "pg_compat.h"
 
@@ -70,62 +71,65 @@ static const KeyType key_types[] = {
 	{JSONBOID, KEY_JSONB, CUCKOO_FAMILY_JSONB, false}
 };
 
-/* What messages say of a family. */
-static const struct
+/*
+ * hasher_refusal_hint
+ *		What to do with a value of a type that cannot be a key.
+ *
+ * A cast is named only where equal values are equal after it, too.  The text
+ * of most types does not promise that: of citext it differs in case, of box it
+ * is another one for the same area, of regclass it changes with search_path.
+ */
+static const char *
+hasher_refusal_hint(Oid type)
 {
-	const char *name;
-	const char *cast;
-}			family_words[CUCKOO_FAMILY_LAST + 1] = {
-	[CUCKOO_FAMILY_NONE] = {"untyped", NULL},
-	[CUCKOO_FAMILY_NUMBER] = {"number", "::bigint"},
-	[CUCKOO_FAMILY_FLOAT] = {"float", "::float8"},
-	[CUCKOO_FAMILY_TEXT] = {"text", "::text"},
-	[CUCKOO_FAMILY_BYTES] = {"bytes", "::bytea"},
-	[CUCKOO_FAMILY_BOOL] = {"bool", "::boolean"},
-	[CUCKOO_FAMILY_UUID] = {"uuid", "::uuid"},
-	[CUCKOO_FAMILY_OID] = {"oid", "::oid"},
-	[CUCKOO_FAMILY_MACADDR] = {"macaddr", "::macaddr"},
-	[CUCKOO_FAMILY_MACADDR8] = {"macaddr8", "::macaddr8"},
-	[CUCKOO_FAMILY_INET] = {"inet", "::inet"},
-	[CUCKOO_FAMILY_BIT] = {"bit", "::varbit"},
-	[CUCKOO_FAMILY_PG_LSN] = {"pg_lsn", "::pg_lsn"},
-	[CUCKOO_FAMILY_DATE] = {"date", "::date"},
-	[CUCKOO_FAMILY_TIMESTAMP] = {"timestamp", "::timestamp"},
-	[CUCKOO_FAMILY_TIMESTAMPTZ] = {"timestamptz", "::timestamptz"},
-	[CUCKOO_FAMILY_TIME] = {"time", "::time"},
-	[CUCKOO_FAMILY_TIMETZ] = {"timetz", "::timetz"},
-	[CUCKOO_FAMILY_INTERVAL] = {"interval", "::interval"},
-	[CUCKOO_FAMILY_JSONB] = {"jsonb", "::jsonb"},
-	[CUCKOO_FAMILY_ARRAY] = {"array", NULL},
-	[CUCKOO_FAMILY_RECORD] = {"record", NULL},
-	[CUCKOO_FAMILY_RANGE] = {"range", NULL},
-	[CUCKOO_FAMILY_MULTIRANGE] = {"multirange", NULL},
-	[CUCKOO_FAMILY_CHAR] = {"char(n)", "::text"}
-};
+	if (cuckoo_datum_is_filter_type(type))
+		return "Filters are put together by cf_union() and cf_union_agg(), compared by cf_overlap().";
+
+	switch (type)
+	{
+		case JSONOID:
+			return "Cast the value: \"value::jsonb\".";
+		case MONEYOID:
+			return "Cast the value: \"value::numeric\".";
+		case REGCLASSOID:
+		case REGCOLLATIONOID:
+		case REGCONFIGOID:
+		case REGDICTIONARYOID:
+		case REGNAMESPACEOID:
+		case REGOPEROID:
+		case REGOPERATOROID:
+		case REGPROCOID:
+		case REGPROCEDUREOID:
+		case REGROLEOID:
+		case REGTYPEOID:
+			return "Cast the value: \"value::oid\".";
+		case CIDOID:
+		case TIDOID:
+		case TSQUERYOID:
+		case TSVECTOROID:
+		case XIDOID:
+		case XID8OID:
+			return "Cast the value: \"value::text\".";
+		default:
+			return "Use an expression of another type that is the same for all values that \"=\" calls equal, such as lower(value::text) for citext.";
+	}
+}
 
 /*
  * hasher_refuse_type
  *		Raise the error for a type that cannot be a key.
  *
- * detail is a whole sentence, or NULL for a type that is not known.  The hint
- * goes by the name of the type: a wrong guess does no harm.
+ * detail is a whole sentence, or NULL for a type that is not known.
  */
 static void
 hasher_refuse_type(Oid type, const char *detail)
 {
-	const char *const name = format_type_be(type);
-	const char *const dot = strrchr(name, '.');
-	const bool	is_filter = strcmp(dot != NULL ? dot + 1 : name,
-								   "cuckoofilter") == 0;
-
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot use values of type %s as filter keys", name),
+			 errmsg("cannot use values of type %s as filter keys",
+					format_type_be(type)),
 			 detail != NULL ? errdetail_internal("%s", detail) : 0,
-			 is_filter ?
-			 errhint("Filters are put together by cf_union() and cf_union_agg(), compared by cf_overlap().") :
-			 type == JSONOID ? errhint("Cast the value to jsonb.") :
-			 errhint("Cast the value to text or bytea.")));
+			 errhint("%s", hasher_refusal_hint(getBaseType(type)))));
 }
 
 /*
@@ -147,7 +151,7 @@ hasher_check_collation(Oid collation)
 				 errmsg("nondeterministic collations are not supported for filter keys"),
 				 errdetail("Under collation \"%s\", strings of different bytes can be equal.",
 						   get_collation_name(collation)),
-				 errhint("Use the same deterministic form whenever a value is added or probed, for example lower(value) COLLATE \"C\".")));
+				 errhint("Add and look for a form that is the same for all strings that the collation calls equal, for example lower(value) COLLATE \"C\" if it ignores case only.")));
 }
 
 /*
@@ -522,20 +526,4 @@ cuckoo_hasher_storage(const CuckooHasher *hasher, int16 *typlen, bool *typbyval,
 	*typlen = hasher->typlen;
 	*typbyval = hasher->typbyval;
 	*typalign = hasher->typalign;
-}
-
-const char *
-cuckoo_family_name(CuckooFamily family)
-{
-	if ((unsigned) family > CUCKOO_FAMILY_LAST)
-		return "unknown";
-	return family_words[family].name;
-}
-
-const char *
-cuckoo_family_cast(CuckooFamily family)
-{
-	if ((unsigned) family > CUCKOO_FAMILY_LAST)
-		return NULL;
-	return family_words[family].cast;
 }

@@ -32,7 +32,7 @@
 #include "utils/hsearch.h"
 #include "utils/typcache.h"
 
-#include "../cuckoo_format.h"
+#include "cuckoo_family.h"
 
 /*
  * How a value becomes key bytes.  The order matters: up to KEY_LAST_SMALL
@@ -149,26 +149,5 @@ extern bool cuckoo_hasher_follows_catalogs(const CuckooHasher *hasher);
 extern Oid	cuckoo_hasher_type(const CuckooHasher *hasher);
 extern void cuckoo_hasher_storage(const CuckooHasher *hasher, int16 *typlen,
 								  bool *typbyval, char *typalign);
-
-/*
- * Can a value of a family be one of a filter that holds another?  A text can
- * be a char(n): its trailing blanks are dropped, see
- * cuckoo_hash_value_for().  The other way round it cannot, since nobody knows
- * how many blanks an equal text would have.
- */
-static inline bool
-cuckoo_family_accepts(CuckooFamily held, CuckooFamily given)
-{
-	return held == given ||
-		(held == CUCKOO_FAMILY_CHAR && given == CUCKOO_FAMILY_TEXT);
-}
-
-/*
- * For messages: the word for a family ("number"), never NULL, and the cast
- * that makes a value one of that family ("::bigint"), NULL where no single
- * type stands for the family (arrays, records, ranges, none).
- */
-extern const char *cuckoo_family_name(CuckooFamily family);
-extern const char *cuckoo_family_cast(CuckooFamily family);
 
 #endif							/* CUCKOO_HASHER_H */

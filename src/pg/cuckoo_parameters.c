@@ -14,19 +14,33 @@
 #include "cuckoo_parameters.h"
 
 /*
+ * parameters_capacity_hint
+ *		What to do about a capacity out of range.
+ */
+static const char *
+parameters_capacity_hint(float8 capacity)
+{
+	if (capacity > 0.0 && capacity < 1.0)
+		return "The capacity comes first, the false positive rate second: cf_new(1000, 0.01).";
+	return "Capacity is the largest number of values the filter is meant to hold.";
+}
+
+/*
  * cuckoo_parameters_capacity
  *		A capacity as users give it: at least 1, a fraction rounded up.
+ *
+ * Less than 1 is no capacity: more likely it is a rate in the wrong place.
  */
 uint64
 cuckoo_parameters_capacity(float8 capacity)
 {
-	if (!(capacity > 0.0 && capacity <= (float8) CUCKOO_MAX_CAPACITY))
+	if (!(capacity >= 1.0 && capacity <= (float8) CUCKOO_MAX_CAPACITY))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity must be between 1 and %llu",
 						(unsigned long long) CUCKOO_MAX_CAPACITY),
 				 errdetail("The capacity given is %g.", capacity),
-				 errhint("The capacity is how many values the filter will hold one day.")));
+				 errhint("%s", parameters_capacity_hint(capacity))));
 	return (uint64) ceil(capacity);
 }
 

@@ -109,7 +109,7 @@ pending_flush_hashes(CuckooPending *pending, CuckooFilter *filter)
 	{
 		status = cuckoo_merge_into(filter, &built, false, &cuckoo_host);
 		if (status != CUCKOO_OK)
-			cuckoo_error_add(status, filter);
+			cuckoo_error_merge(status, filter);
 		cuckoo_filter_release(&built, &cuckoo_host);
 	}
 	cuckoo_collector_end(&pending->collector);
@@ -158,7 +158,7 @@ pending_flush_filters(CuckooPending *pending, CuckooFilter *filter)
 		status = cuckoo_merge_hashes(filter, &source, nkeys,
 									 pending->add_copies, &cuckoo_host);
 	if (status != CUCKOO_OK)
-		cuckoo_error_add(status, filter);
+		cuckoo_error_merge(status, filter);
 }
 
 /*

@@ -25,9 +25,6 @@ PG_FUNCTION_INFO_V1(cf_union_agg_transition);
 PG_FUNCTION_INFO_V1(cf_union_all_agg_transition);
 PG_FUNCTION_INFO_V1(cf_union_agg_final);
 
-#define MERGEABLE_HINT \
-	"Make filters that are to be merged with the same capacity, false positive rate and seed."
-
 /*
  * union_require_mergeable
  *		Refuse filters whose entries mean different things.
@@ -55,7 +52,7 @@ union_require_mergeable(const CuckooFilter *a, const CuckooFilter *b)
 					 errmsg("cannot merge cuckoo filters with different seeds"),
 					 errdetail("The seeds are %lld and %lld.",
 							   (long long) a->seed, (long long) b->seed),
-					 errhint(MERGEABLE_HINT)));
+					 errhint(CUCKOO_MERGEABLE_HINT)));
 			break;
 		default:
 			ereport(ERROR,
@@ -65,7 +62,7 @@ union_require_mergeable(const CuckooFilter *a, const CuckooFilter *b)
 							   (unsigned long long) a->capacity,
 							   (unsigned long long) b->capacity,
 							   a->geometry.ncolumns, b->geometry.ncolumns),
-					 errhint(MERGEABLE_HINT)));
+					 errhint(CUCKOO_MERGEABLE_HINT)));
 			break;
 	}
 }
@@ -85,8 +82,8 @@ union_merge_error(CuckooStatus status, const CuckooFilter *a,
 				 errdetail("The entries of one keep %d bits, too few for the size of the other.",
 						   Min(a->geometry.prefix_bits,
 							   b->geometry.prefix_bits)),
-				 errhint(MERGEABLE_HINT)));
-	cuckoo_error_add(status, a);
+				 errhint(CUCKOO_MERGEABLE_HINT)));
+	cuckoo_error_merge(status, a);
 }
 
 /*

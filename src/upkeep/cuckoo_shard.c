@@ -22,11 +22,16 @@ PG_FUNCTION_INFO_V1(cf_shard);
  * cuckoo_shard_of
  *		A number from 0 to nshards - 1: the upper 64 bits of the product of hash
  *		and nshards.
+ *
+ * Trailing blanks of a text do not count, so that it is looked for in the
+ * filter that has an equal char(n).
  */
 int32
 cuckoo_shard_of(CuckooHasher *hasher, Datum value, int32 nshards)
 {
-	const uint64 hash = cuckoo_hash_value(hasher, value, SHARD_SEED);
+	const uint64 hash = cuckoo_hasher_family(hasher) == CUCKOO_FAMILY_TEXT ?
+		cuckoo_hash_text_as_char(hasher, value, SHARD_SEED) :
+		cuckoo_hash_value(hasher, value, SHARD_SEED);
 	const uint64 low = (hash & 0xFFFFFFFF) * (uint64) nshards;
 	const uint64 high = (hash >> 32) * (uint64) nshards;
 
