@@ -31,6 +31,7 @@ PG_OBJS = \
 	src/pg/cuckoo_cache.o \
 	src/pg/cuckoo_change.o \
 	src/pg/cuckoo_collector.o \
+	src/pg/cuckoo_cost.o \
 	src/pg/cuckoo_datum.o \
 	src/pg/cuckoo_error.o \
 	src/pg/cuckoo_expanded.o \
@@ -89,6 +90,7 @@ PG_HEADERS = \
 	src/pg/cuckoo_cache.h \
 	src/pg/cuckoo_change.h \
 	src/pg/cuckoo_collector.h \
+	src/pg/cuckoo_cost.h \
 	src/pg/cuckoo_datum.h \
 	src/pg/cuckoo_error.h \
 	src/pg/cuckoo_expanded.h \

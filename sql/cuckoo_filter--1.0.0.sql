@@ -42,6 +42,10 @@ COMMENT ON TYPE cuckoofilter IS 'approximate set of values: tells for certain wh
 -- it depends on that.  What a probe costs its support function says.
 --
 
+CREATE FUNCTION cf_whole_support(pg_catalog.internal) RETURNS pg_catalog.internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_whole_support(pg_catalog.internal) IS 'planner support function of those that go through whole filters: their cost by size';
+
 --
 -- Making filters
 --
@@ -53,7 +57,7 @@ COMMENT ON FUNCTION cf_new(pg_catalog.float8, pg_catalog.float8, pg_catalog.int4
 
 -- not STRICT: NULL leaves capacity or rate as it is
 CREATE FUNCTION cf_resize(filter cuckoofilter, capacity pg_catalog.float8 DEFAULT NULL, fpr pg_catalog.float8 DEFAULT NULL) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 30000;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 30000 SUPPORT cf_whole_support;
 COMMENT ON FUNCTION cf_resize(cuckoofilter, pg_catalog.float8, pg_catalog.float8) IS 'the same values declared for another capacity or a coarser rate, as small as possible';
 
 -- not STRICT: NULL stands for several usual rates
@@ -198,7 +202,7 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION cf_info(cuckoofilter) IS 'one row: parameters, entries, rates, size and health of a filter';
 
 CREATE FUNCTION cf_check(filter cuckoofilter) RETURNS SETOF pg_catalog.text
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 30000 ROWS 1;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 30000 ROWS 1 SUPPORT cf_whole_support;
 COMMENT ON FUNCTION cf_check(cuckoofilter) IS 'what is wrong with a stored filter; no row if it is sound';
 
 --
@@ -388,32 +392,32 @@ COMMENT ON AGGREGATE cf_bag_agg(pg_catalog.anycompatible, pg_catalog.float8, pg_
 --
 
 CREATE FUNCTION cf_union(a cuckoofilter, b cuckoofilter) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50000;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50000 SUPPORT cf_whole_support;
 COMMENT ON FUNCTION cf_union(cuckoofilter, cuckoofilter) IS 'filter of the values of both, each with the larger number of copies; nothing can be removed from it if the two had values in common';
 
 CREATE FUNCTION cf_union_all(a cuckoofilter, b cuckoofilter) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50000;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50000 SUPPORT cf_whole_support;
 COMMENT ON FUNCTION cf_union_all(cuckoofilter, cuckoofilter) IS 'filter of the values of both, each with the copies of both; values can be removed from it';
 
 CREATE FUNCTION cf_intersection(a cuckoofilter, b cuckoofilter) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 150000;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 150000 SUPPORT cf_whole_support;
 COMMENT ON FUNCTION cf_intersection(cuckoofilter, cuckoofilter) IS 'filter that contains whatever both contain';
 
 CREATE FUNCTION cf_overlap(a cuckoofilter, b cuckoofilter) RETURNS pg_catalog.float8
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000 SUPPORT cf_whole_support;
 COMMENT ON FUNCTION cf_overlap(cuckoofilter, cuckoofilter) IS 'estimated number of values that both contain';
 
 -- not STRICT: NULL is no filter, and the first filter becomes the state
 CREATE FUNCTION cf_union_agg_transition(state cuckoofilter, filter cuckoofilter) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50000;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50000 SUPPORT cf_whole_support;
 COMMENT ON FUNCTION cf_union_agg_transition(cuckoofilter, cuckoofilter) IS 'transition and combine function of cf_union_agg; combine function of cf_hash_agg';
 
 CREATE FUNCTION cf_union_all_agg_transition(state cuckoofilter, filter cuckoofilter) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50000;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50000 SUPPORT cf_whole_support;
 COMMENT ON FUNCTION cf_union_all_agg_transition(cuckoofilter, cuckoofilter) IS 'transition and combine function of cf_union_all_agg';
 
 CREATE FUNCTION cf_union_agg_final(state cuckoofilter) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50000;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 250;
 COMMENT ON FUNCTION cf_union_agg_final(cuckoofilter) IS 'final function of cf_union_agg, cf_union_all_agg and cf_hash_agg';
 
 CREATE AGGREGATE cf_union_agg(filter cuckoofilter) (

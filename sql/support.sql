@@ -219,7 +219,56 @@ ANALYZE inlined, out_of_line;
 SELECT round(cost('cf_contains(cf_new(10), v)')) AS probe, round(cost('v <@ cf_new(10)')) AS operator, round(cost('cf_contains_hash(cf_new(10), h)')) AS hash, round(cost('cf_contains(cf_new(10), n)')) AS "numeric",
 	round(cost('cf_contains_any(cf_new(10), ARRAY[v, v])')) AS two, round(cost('cf_contains_all(cf_new(10), ARRAY[v, v, v])')) AS three, round(cost('cf_contains_any(cf_new(10), a)')) AS elements;
 SELECT round(cost('cf_contains(f, 1)', 'inlined')) AS inlined, round(cost('cf_contains(f, 1)', 'out_of_line')) AS out_of_line, round(cost('1 <@ f', 'out_of_line')) AS operator;
+-- but what is read once and kept is not paid for with every probe, also under a
+-- correlated subquery
+CREATE FUNCTION total(query text) RETURNS float8 LANGUAGE sql AS $$SELECT (support.plan(query)->>'Total Cost')::float8$$;
+CREATE TABLE kept WITH (autovacuum_enabled = off) AS SELECT g.f FROM (SELECT cf_agg(i) AS f FROM generate_series(1, 5000) i) g;
+ANALYZE kept;
+SELECT q, (total(q) - total(replace(q, 'f @> v', 'true'))) / (20000 * current_setting('cpu_operator_cost')::float8) < 50 AS cheap FROM unnest(ARRAY['SELECT FROM data, kept WHERE f @> v', 'SELECT FROM data WHERE EXISTS (SELECT FROM kept WHERE f @> v OR v = -1)', 'SELECT FROM data, kept, bare WHERE f @> v AND data.id = bare.id']) q;
+SELECT total('SELECT FROM kept, out_of_line o WHERE o.f @> 1') > 80 AS once_each;
+-- functions that go through whole filters: by their size, as far as it is known
+CREATE TABLE small_filters WITH (autovacuum_enabled = off) AS SELECT g, cf_add_all(cf_new(1000), ARRAY[g, -g]) AS f FROM generate_series(1, 5000) g;
+SELECT q, total('SELECT ' || replace(q, '(f)', '(NULLIF(f, f))') || ' FROM small_filters') < 60000 AS unknown FROM unnest('{cf_union_agg(f),cf_union_all_agg(f)}'::text[]) q;
+SELECT q, total(q) < 10000 AS no_statistics FROM unnest('{SELECT cf_union_agg(f) FROM small_filters}'::text[]) q;
+ANALYZE small_filters;
+SELECT q, total(q) BETWEEN 3000 AND 10000 AS small FROM unnest(ARRAY['SELECT cf_union_agg(f) FROM small_filters', 'SELECT cf_union_all_agg(f) FROM small_filters', 'SELECT g, cf_union_agg(f) FROM small_filters GROUP BY g',
+	'SELECT cf_union(f, f) FROM small_filters', 'SELECT cf_union_all(f, f) FROM small_filters', 'SELECT cf_intersection(f, f) FROM small_filters', 'SELECT cf_overlap(f, f) FROM small_filters', 'SELECT cf_resize(f) FROM small_filters']) q;
+SELECT q, total(q) BETWEEN 10000 AND 40000 AS large FROM unnest(ARRAY['SELECT cf_union_agg(f) FROM out_of_line', 'SELECT cf_union(f, f) FROM out_of_line', 'SELECT cf_intersection(f, f) FROM out_of_line']) q;
 SELECT round(cost(format('cf_contains(%L::cuckoofilter, v)', (SELECT cf_agg(i) FROM generate_series(1, 1000000) i)))) AS large;
+
+--
+-- A filter beside the join that it is made for counts once: no fewer rows are
+-- expected than without it.  Fewer, if it has fewer values than are joined
+--
+CREATE TABLE joined WITH (autovacuum_enabled = off) AS SELECT i * 10 AS id, i % 2000 AS v, i % 50 AS kind FROM generate_series(1, 2000) i;
+CREATE TABLE parts (id int, v int) PARTITION BY HASH (id);
+CREATE TABLE parts0 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0) WITH (autovacuum_enabled = off);
+CREATE TABLE parts1 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 1) WITH (autovacuum_enabled = off);
+INSERT INTO parts SELECT id, v FROM data;
+ANALYZE joined, parts, parts0, parts1;
+CREATE FUNCTION rows_of(query text) RETURNS float8 LANGUAGE sql AS $$SELECT (support.plan(query)->>'Plan Rows')::float8$$;
+CREATE TABLE beside (name text, tables text, clause text);
+INSERT INTO beside VALUES
+	('join', 'data d JOIN joined j USING (id)', '(SELECT cf_agg(id) FROM joined) @> d.id'), ('the other way round', 'joined j JOIN data d USING (id)', 'd.id <@ (SELECT cf_agg(id) FROM joined)'),
+	('function', 'data d JOIN joined j USING (id)', 'cf_contains((SELECT cf_agg(id) FROM joined), d.id)'), ('hash', 'data d JOIN joined j USING (id)', 'cf_contains_hash((SELECT cf_agg(id) FROM joined), cf_hash(d.id))'),
+	('conditions of both', 'data d JOIN joined j USING (id)', '(SELECT cf_agg(id) FROM joined WHERE kind = 7) @> d.id AND kind = 7'), ('of the column', 'data d JOIN joined j USING (id)', '(SELECT cf_agg(id) FROM joined WHERE id < 2000) @> d.id AND d.id < 2000'),
+	('other types', 'data d JOIN joined j ON d.id = j.id::bigint', '(SELECT cf_agg(id) FROM joined) @> d.id'), ('many to many', 'data d JOIN joined j USING (v)', '(SELECT cf_agg(v) FROM joined) @> d.v'),
+	('IN', 'data d', 'd.id IN (SELECT id FROM joined) AND (SELECT cf_agg(id) FROM joined) @> d.id'), ('EXISTS', 'data d', 'EXISTS (SELECT FROM joined j WHERE j.id = d.id) AND (SELECT cf_agg(id) FROM joined) @> d.id'),
+	('partitions', 'parts d JOIN joined j USING (id)', '(SELECT cf_agg(id) FROM joined) @> d.id'), ('UNION ALL', '(SELECT id FROM data UNION ALL SELECT id FROM parts0) d JOIN joined j USING (id)', '(SELECT cf_agg(id) FROM joined) @> d.id'),
+	('three tables', 'data d JOIN joined j USING (id) JOIN bare b USING (id)', '(SELECT cf_agg(id) FROM joined) @> d.id'), ('two filters', 'data d JOIN joined j USING (id)', '(SELECT cf_agg(id) FROM joined) @> d.id AND (SELECT cf_agg(id) FROM data) @> j.id'),
+	('unknown filter', 'data d JOIN joined j USING (id)', '(SELECT f FROM filters WHERE name = ''10% of id'') @> d.id'),
+	('constant', 'data d JOIN joined j USING (id)', (SELECT quote_literal(cf_agg(id)) || '::cuckoofilter @> d.id' FROM joined));
+SELECT name, CASE WHEN rows_of(format('SELECT FROM %s WHERE %s', tables, clause)) >= rows_of(format('SELECT FROM %s WHERE %s', tables, without)) THEN 'ok' ELSE
+	rows_of(format('SELECT FROM %s WHERE %s', tables, clause)) || ' rows expected, without the filter ' || rows_of(format('SELECT FROM %s WHERE %s', tables, without)) END AS alone
+	FROM beside, LATERAL (SELECT CASE name WHEN 'conditions of both' THEN 'kind = 7' WHEN 'of the column' THEN 'd.id < 2000' WHEN 'IN' THEN 'd.id IN (SELECT id FROM joined)' WHEN 'EXISTS' THEN 'EXISTS (SELECT FROM joined j WHERE j.id = d.id)' ELSE 'true' END AS without) w;
+-- chained through subqueries that are computed first
+SELECT near(rows_of(q), 20), rows_of(q) >= 20 AS enough FROM (SELECT 'WITH c AS MATERIALIZED (SELECT id FROM joined WHERE id <= 200), o AS MATERIALIZED (SELECT d.id FROM data d JOIN c USING (id) WHERE (SELECT cf_agg(id) FROM c) @> d.id)
+	SELECT FROM o JOIN data l USING (id) WHERE (SELECT cf_agg(id) FROM o) @> l.id' AS q) s;
+-- a filter of fewer values; one that is not of the join; one that is negated
+SELECT near(rows_of('SELECT FROM data d JOIN joined j USING (id) WHERE (SELECT cf_agg(id) FROM joined WHERE kind = 7) @> d.id'), 60) AS fewer,
+	near(rows_of('SELECT FROM data d JOIN joined j USING (v) WHERE (SELECT cf_agg(id) FROM joined WHERE kind = 7) @> d.id'), 240) AS other,
+	near(rows_of('SELECT FROM data d JOIN joined j USING (id) WHERE NOT (SELECT cf_agg(id) FROM joined) @> d.id'), 1800) AS negated,
+	near(rows_of('SELECT FROM data d LEFT JOIN joined j USING (id) WHERE (SELECT cf_agg(id) FROM joined) @> d.id'), 2180) AS outer_join;
 
 -- an operator of other types may name the estimators; they do not take its
 -- arguments for filters

@@ -28,9 +28,9 @@
  */
 #include "postgres.h"
 
-#include "access/detoast.h"
+#include <math.h>
+
 #include "access/htup_details.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
@@ -41,12 +41,12 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "parser/parse_coerce.h"
-#include "parser/parsetree.h"
-#include "utils/array.h"
+#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include "cuckoo_agg.h"
+#include "cuckoo_cost.h"
 #include "cuckoo_pg.h"
 
 PG_FUNCTION_INFO_V1(cf_contains_support);
@@ -66,54 +66,14 @@ PG_FUNCTION_INFO_V1(cf_contains_joinsel);
  */
 #define DEFAULT_CONTAINS_SEL	0.1
 
-/*
- * Costs in units of cpu_operator_cost, that is of comparing two integers,
- * as measured by bench/cost.sql.
- *
- * COST_PROBE is a look into a filter that the CPU has in its caches, COST_MISS
- * is added for one that is larger.  COST_STORED is added for one in a table,
- * out of line, of which a probe reads slices from cached pages.  COST_KEY is
- * hashing a value of a simple type, COST_BUILT_KEY one whose key bytes have to
- * be put together.  COST_ARRAY is taking an array apart; the probes of its
- * elements overlap, so that they cost no more than their keys.
- */
-#define COST_PROBE				3
-#define COST_KEY				3
-#define COST_BUILT_KEY			20
-#define COST_ARRAY				15
-#define COST_MISS				20
-#define COST_STORED				800
-#define CACHED_BYTES			(1024 * 1024)
-
-/* Elements of an array of which nothing is known, as the server assumes. */
-#define DEFAULT_ELEMENTS		10
-
 /* cf_agg(value, capacity, fpr, ...) */
 #define AGG_FPR_ARGNO			2
-
-/* What the value argument of a probe is. */
-typedef enum ProbeKind
-{
-	PROBE_VALUE,
-	PROBE_HASH,
-	PROBE_ANY,
-	PROBE_ALL
-} ProbeKind;
-
-/* A call of one of the functions, or of an operator. */
-typedef struct Probe
-{
-	ProbeKind	kind;
-	Oid			funcid;
-	Oid			collation;
-	Node	   *filter;
-	Node	   *value;
-} Probe;
 
 /* What is known of a filter when the query is planned. */
 typedef struct FilterKnowledge
 {
 	double		nvalues;		/* different values in it */
+	double		max_nvalues;	/* nvalues, or more if that is but a guess */
 	double		fpr;
 	bool		is_open;
 	CuckooFilter filter;		/* if is_open */
@@ -154,6 +114,7 @@ support_probe_of_call(Probe *probe, ProbeKind kind, Oid funcid, List *args,
 
 	/* cf_contained() has the value first */
 	value_first = declared[0] == ANYCOMPATIBLEOID;
+	probe->args = args;
 	probe->kind = declared[1] == INT8OID ? PROBE_HASH : kind;
 	probe->funcid = funcid;
 	probe->collation = collation;
@@ -191,6 +152,7 @@ support_know_constant(const Const *constant, FilterKnowledge *knowledge)
 		return false;
 	knowledge->is_open = true;
 	knowledge->nvalues = cuckoo_filter_estimate_values(filter);
+	knowledge->max_nvalues = knowledge->nvalues;
 	knowledge->fpr = cuckoo_filter_fpr(filter);
 	return true;
 }
@@ -270,6 +232,8 @@ support_know_subplan(PlannerInfo *root, const SubPlan *subplan,
 	int			nprocesses = 1;
 	Aggref	   *aggref;
 	TargetEntry *value;
+	double		nrows;
+	EstimationInfo info;
 
 	/* down to where the rows come in, also through a parallel plan */
 	while (!IsA(plan, Agg) || DO_AGGSPLIT_COMBINE(((Agg *) plan)->aggsplit))
@@ -304,10 +268,11 @@ support_know_subplan(PlannerInfo *root, const SubPlan *subplan,
 		return false;
 
 	value = linitial_node(TargetEntry, aggref->args);
-	knowledge->nvalues =
-		estimate_num_groups(subroot, list_make1(value->expr),
-							outerPlan(plan)->plan_rows * nprocesses,
-							NULL, NULL);
+	nrows = outerPlan(plan)->plan_rows * nprocesses;
+	knowledge->nvalues = estimate_num_groups(subroot, list_make1(value->expr),
+											 nrows, NULL, &info);
+	knowledge->max_nvalues = (info.flags & SELFLAG_USED_DEFAULT) != 0 ?
+		nrows : knowledge->nvalues;
 	knowledge->fpr = support_declared_fpr(aggref);
 	return true;
 }
@@ -520,6 +485,233 @@ support_array_selectivity(PlannerInfo *root, const Probe *probe,
 }
 
 /*
+ * support_is_probe
+ *		Does this condition take a filter?
+ */
+static bool
+support_is_probe(const Expr *clause)
+{
+	const List *args = IsA(clause, OpExpr) ? ((OpExpr *) clause)->args :
+		IsA(clause, FuncExpr) ? ((FuncExpr *) clause)->args : NIL;
+	ListCell   *cell;
+
+	foreach(cell, args)
+	{
+		if (support_is_filter(lfirst(cell)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * support_is_condition
+ *		Is the call with these arguments a condition of a relation as it is,
+ *		and not a part of one, such as the negated one?
+ */
+static bool
+support_is_condition(const RelOptInfo *rel, const List *args)
+{
+	ListCell   *cell;
+
+	foreach(cell, rel->baserestrictinfo)
+	{
+		const Expr *clause = lfirst_node(RestrictInfo, cell)->clause;
+
+		if ((IsA(clause, OpExpr) && ((OpExpr *) clause)->args == args) ||
+			(IsA(clause, FuncExpr) && ((FuncExpr *) clause)->args == args))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * support_strip
+ *		An expression without what does not change its bytes; a column of a
+ *		partition as that of the table it belongs to.
+ */
+static Node *
+support_strip(PlannerInfo *root, Node *node)
+{
+	while (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+
+	while (IsA(node, Var) && root->append_rel_array != NULL &&
+		   cuckoo_cost_rel(root, ((Var *) node)->varno) != NULL &&
+		   root->append_rel_array[((Var *) node)->varno] != NULL)
+	{
+		Var		   *var = copyObject((Var *) node);
+		const AppendRelInfo *appinfo = root->append_rel_array[var->varno];
+
+		if (var->varattno < 1 || var->varattno > appinfo->num_child_cols ||
+			appinfo->parent_colnos[var->varattno - 1] == 0)
+			break;
+		var->varno = appinfo->parent_relid;
+		var->varattno = appinfo->parent_colnos[var->varattno - 1];
+		node = (Node *) var;
+	}
+	return node;
+}
+
+/*
+ * support_partner_values
+ *		How many different values an expression of another relation has there
+ *		when that is scanned; 0 if it is not known.
+ *
+ * Relations are sized one after the other, and this one's turn may not have
+ * come.
+ */
+static double
+support_partner_values(PlannerInfo *root, const EquivalenceMember *member)
+{
+	int			varno;
+	RelOptInfo *rel;
+	double		nrows;
+	VariableStatData variable;
+	double		ndistinct;
+	bool		is_default;
+	ListCell   *cell;
+
+	if (!bms_get_singleton_member(member->em_relids, &varno) ||
+		(rel = cuckoo_cost_rel(root, varno)) == NULL)
+		return 0;
+
+	nrows = rel->rows;
+	if (nrows <= 0)
+	{
+		if (rel->rtekind != RTE_RELATION || rel->tuples <= 0)
+			return 0;
+		foreach(cell, rel->baserestrictinfo)
+		{
+			/* it could be the turn of that to ask for this one */
+			if (support_is_probe(lfirst_node(RestrictInfo, cell)->clause))
+				return 0;
+		}
+		nrows = rel->tuples *
+			clauselist_selectivity(root, rel->baserestrictinfo, 0, JOIN_INNER,
+								   NULL);
+	}
+
+	examine_variable(root, (Node *) member->em_expr, 0, &variable);
+	ndistinct = get_variable_numdistinct(&variable, &is_default);
+	ReleaseVariableStats(variable);
+	return Max(Min(ndistinct, nrows), 1);
+}
+
+/*
+ * support_joined_with
+ *		The least number of different values that an expression is joined with
+ *		by "=": 0 if one is not known, and infinity if there are none.
+ */
+static double
+support_joined_with(PlannerInfo *root, Node *value, const Relids relids)
+{
+	double		least = get_float8_infinity();
+	ListCell   *class_cell;
+	ListCell   *cell;
+
+	foreach(class_cell, root->eq_classes)
+	{
+		const EquivalenceClass *class = lfirst(class_cell);
+		bool		has_value = false;
+
+		if (class->ec_has_volatile)
+			continue;
+		foreach(cell, class->ec_members)
+		{
+			const EquivalenceMember *member = lfirst(cell);
+
+			has_value = has_value ||
+				(!member->em_is_child && bms_equal(member->em_relids, relids) &&
+				 equal(support_strip(root, (Node *) member->em_expr), value));
+		}
+		if (!has_value)
+			continue;
+		foreach(cell, class->ec_members)
+		{
+			const EquivalenceMember *member = lfirst(cell);
+
+			if (!member->em_is_const && !member->em_is_child &&
+				!bms_overlap(member->em_relids, relids))
+				least = Min(least, support_partner_values(root, member));
+		}
+	}
+	return least;
+}
+
+/*
+ * support_own_selectivity
+ *		The part of the values of a column that other conditions on nothing but
+ *		that column let pass; they hold for what it is joined with, too.
+ */
+static double
+support_own_selectivity(PlannerInfo *root, const RelOptInfo *rel,
+						const Node *column)
+{
+	List	   *own = NIL;
+	ListCell   *cell;
+
+	foreach(cell, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+		List	   *vars = pull_var_clause((Node *) rinfo->clause,
+										   PVC_RECURSE_PLACEHOLDERS);
+
+		if (list_length(vars) == 1 && equal(linitial(vars), column) &&
+			!support_is_probe(rinfo->clause))
+			own = lappend(own, rinfo);
+	}
+	return clauselist_selectivity(root, own, 0, JOIN_INNER, NULL);
+}
+
+/*
+ * support_joined_selectivity
+ *		The part of the rows that pass a filter, of those that a join leaves.
+ *
+ * A filter mostly stands beside the join that it is made for.  What it lets
+ * pass is what the join would leave anyway: taken as independent, they would
+ * count twice, and far too few rows would be expected.  As the join's estimate
+ * is not ours to change, the filter's is.  With n values in the filter and m
+ * that the column is joined with, n / m of the rows are taken to pass: all of
+ * them, if n is not clearly less or is not known.
+ *
+ * Returns 0 if the value is not joined.  knowledge is NULL for a filter of
+ * which nothing is known.
+ */
+static double
+support_joined_selectivity(PlannerInfo *root, const Probe *probe,
+						   const FilterKnowledge *knowledge)
+{
+	List	   *vars = pull_var_clause(probe->value,
+									   PVC_RECURSE_AGGREGATES |
+									   PVC_RECURSE_WINDOWFUNCS |
+									   PVC_RECURSE_PLACEHOLDERS);
+	Node	   *value;
+	int			varno;
+	const RelOptInfo *rel;
+	double		nvalues;
+
+	/* a function of one column has no more values than that */
+	if (vars == NIL)
+		return 0;
+	value = linitial(vars);
+	varno = ((Var *) value)->varno;
+	rel = cuckoo_cost_rel(root, varno);
+	if (list_length(vars) > 1 || rel == NULL ||
+		!support_is_condition(rel, probe->args))
+		return 0;
+
+	value = support_strip(root, value);
+	nvalues = support_joined_with(root, value,
+								  bms_make_singleton(((Var *) value)->varno));
+	if (isinf(nvalues))
+		return 0;
+	nvalues *= support_own_selectivity(root, rel, linitial(vars));
+	if (knowledge == NULL || knowledge->max_nvalues >= nvalues / 2)
+		return 1;
+	return Min(knowledge->max_nvalues / nvalues + knowledge->fpr, 1);
+}
+
+/*
  * support_probe_selectivity
  *		The part of the rows for which a probe is true.
  */
@@ -527,13 +719,18 @@ static double
 support_probe_selectivity(PlannerInfo *root, const Probe *probe, int varRelid)
 {
 	FilterKnowledge knowledge;
+	const bool	is_known = support_know_filter(root, probe->filter, &knowledge);
+	double		selectivity = DEFAULT_CONTAINS_SEL;
 
-	if (!support_know_filter(root, probe->filter, &knowledge))
-		return DEFAULT_CONTAINS_SEL;
 	if (probe->kind == PROBE_ANY || probe->kind == PROBE_ALL)
-		return support_array_selectivity(root, probe, &knowledge, varRelid);
-	return support_variable_selectivity(root, probe, &knowledge, probe->value,
-										varRelid);
+		return is_known ? support_array_selectivity(root, probe, &knowledge,
+													varRelid) : selectivity;
+	if (is_known)
+		selectivity = support_variable_selectivity(root, probe, &knowledge,
+												   probe->value, varRelid);
+	return Max(selectivity,
+			   support_joined_selectivity(root, probe,
+										  is_known ? &knowledge : NULL));
 }
 
 /*
@@ -566,100 +763,6 @@ Datum
 cf_contains_joinsel(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(DEFAULT_CONTAINS_SEL);
-}
-
-/*-------------------------------------------------------------------------
- * Cost
- *-------------------------------------------------------------------------
- */
-
-/*
- * support_key_cost
- *		What it costs to hash a value of a type.
- */
-static double
-support_key_cost(Oid type)
-{
-	const CuckooHasher *const key =
-		cuckoo_hasher_for_estimate(type, DEFAULT_COLLATION_OID,
-								   CurrentMemoryContext);
-
-	return key == NULL || cuckoo_hasher_type(key) == NUMERICOID ?
-		COST_BUILT_KEY : COST_KEY;
-}
-
-/*
- * support_filter_cost
- *		What it costs to reach the bytes of a filter that a probe looks at.
- *
- * The pages of stored filters are taken to be cached, as they are from the
- * second probe on.
- */
-static double
-support_filter_cost(PlannerInfo *root, Node *filter)
-{
-	if (IsA(filter, Const) && !((Const *) filter)->constisnull &&
-		toast_raw_datum_size(((Const *) filter)->constvalue) > CACHED_BYTES)
-		return COST_MISS;
-
-	if (IsA(filter, Var) && root != NULL && ((Var *) filter)->varlevelsup == 0)
-	{
-		const Var  *const var = (Var *) filter;
-		const RangeTblEntry *const rte = planner_rt_fetch(var->varno, root);
-
-		/* the average counts a value out of line as the pointer to it */
-		if (rte->rtekind == RTE_RELATION &&
-			get_attavgwidth(rte->relid, var->varattno) >
-			(int32) TOAST_POINTER_SIZE)
-			return 0;
-		return COST_STORED;
-	}
-	return 0;
-}
-
-/*
- * support_number_of_elements
- *		How many elements an array will have.
- */
-static double
-support_number_of_elements(Node *array)
-{
-	if (IsA(array, Const) && !((Const *) array)->constisnull)
-	{
-		const ArrayType *const value =
-			DatumGetArrayTypeP(((Const *) array)->constvalue);
-
-		return ArrayGetNItems(ARR_NDIM(value), ARR_DIMS(value));
-	}
-	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
-		return list_length(((ArrayExpr *) array)->elements);
-	return DEFAULT_ELEMENTS;
-}
-
-/*
- * support_probe_cost
- *		What a probe costs, in units of cpu_operator_cost.
- */
-static double
-support_probe_cost(PlannerInfo *root, const Probe *probe)
-{
-	const double cost = support_filter_cost(root, probe->filter);
-
-	switch (probe->kind)
-	{
-		case PROBE_HASH:
-			return cost + COST_PROBE;
-
-		case PROBE_ANY:
-		case PROBE_ALL:
-			return cost + COST_ARRAY +
-				support_number_of_elements(probe->value) *
-				support_key_cost(get_base_element_type(exprType(probe->value)));
-
-		case PROBE_VALUE:
-			break;
-	}
-	return cost + COST_PROBE + support_key_cost(exprType(probe->value));
 }
 
 /*-------------------------------------------------------------------------
@@ -705,7 +808,7 @@ support_cost(SupportRequestCost *request, ProbeKind kind)
 		return NULL;
 
 	request->startup = 0;
-	request->per_tuple = support_probe_cost(request->root,
+	request->per_tuple = cuckoo_cost_probe(request->root,
 											&probe) * cpu_operator_cost;
 	return (Node *) request;
 }
