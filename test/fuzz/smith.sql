@@ -43,15 +43,43 @@ BEGIN
 			'FUNCTION w_hash(%1$s) RETURNS int8 LANGUAGE sql IMMUTABLE AS ''SELECT cf_hash($1)''',
 			'AGGREGATE w_agg(%1$s) (SFUNC = cf_agg_transition, STYPE = internal, FINALFUNC = cf_agg_final, COMBINEFUNC = cf_agg_combine, SERIALFUNC = cf_agg_serialize, DESERIALFUNC = cf_agg_deserialize, PARALLEL = SAFE)',
 			'AGGREGATE w_bag_agg(%1$s) (SFUNC = cf_bag_agg_transition, STYPE = internal, FINALFUNC = cf_agg_final, COMBINEFUNC = cf_agg_combine, SERIALFUNC = cf_agg_serialize, DESERIALFUNC = cf_agg_deserialize, PARALLEL = SAFE)',
+			-- aggregates of other people over our functions, of every shape
+			'FUNCTION w_add(cuckoofilter, %1$s, float8, float8) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS ''SELECT cf_add($1, $2)''',
+			'FUNCTION w_final(cuckoofilter, %1$s) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS ''SELECT $1''',
+			'FUNCTION w_final(cuckoofilter, %1$s, float8, float8) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS ''SELECT $1''',
+			'AGGREGATE w_adding(%1$s) (SFUNC = cf_add, STYPE = cuckoofilter, INITCOND = ''%2$s'', COMBINEFUNC = cf_union_all, MSFUNC = cf_add, MINVFUNC = cf_remove, MSTYPE = cuckoofilter, MINITCOND = ''%2$s'', PARALLEL = SAFE)',
+			'AGGREGATE w_adding(%1$s, float8, float8) (SFUNC = w_add, STYPE = cuckoofilter, INITCOND = ''%2$s'', FINALFUNC = w_final, FINALFUNC_EXTRA)',
+			'AGGREGATE w_ordered(%1$s, float8, float8 ORDER BY %1$s) (SFUNC = w_add, STYPE = cuckoofilter, INITCOND = ''%2$s'', FINALFUNC = w_final)',
+			'AGGREGATE w_hypothetical(%1$s ORDER BY %1$s) (SFUNC = w_add, STYPE = cuckoofilter, INITCOND = ''%2$s'', FINALFUNC = w_final, HYPOTHETICAL)',
+			'AGGREGATE w_agg(%1$s, float8, float8) (SFUNC = cf_agg_transition, STYPE = internal, FINALFUNC = cf_agg_final, COMBINEFUNC = cf_agg_combine, SERIALFUNC = cf_agg_serialize, DESERIALFUNC = cf_agg_deserialize, PARALLEL = SAFE)',
 			'OPERATOR @@> (LEFTARG = cuckoofilter, RIGHTARG = %1$s, FUNCTION = w_contains, RESTRICT = cf_contains_sel, JOIN = cf_contains_joinsel)']
 		LOOP
-			EXECUTE 'CREATE ' || format(definition, type);
+			EXECUTE 'CREATE ' || format(definition, type, cf_new(100000));
 		END LOOP;
 	END LOOP;
 END $$;
 CREATE FUNCTION w_resize(cuckoofilter, int) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS 'SELECT cf_resize($1, $2 % 5000)';
 CREATE FUNCTION w_in(text) RETURNS cuckoofilter LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1::cuckoofilter; EXCEPTION WHEN OTHERS THEN RETURN cf_new(10); END';
 CREATE FUNCTION w_bytea(cuckoofilter) RETURNS cuckoofilter LANGUAGE sql IMMUTABLE AS 'SELECT $1::bytea::cuckoofilter';
+
+-- What sqlsmith does not write itself, for it to build upon: probes of such
+-- aggregates, of windows, and of filters beside their own join
+DO $$
+DECLARE
+	filter text;
+	number int := 0;
+BEGIN
+	FOREACH filter IN ARRAY ARRAY['w_ordered(1::int8, 2, 3) WITHIN GROUP (ORDER BY v.visitor)', 'w_hypothetical(1::int8) WITHIN GROUP (ORDER BY v.visitor)', 'w_adding(v.visitor)', 'w_adding(v.visitor, 0.1, 0.1)',
+		'w_agg(v.visitor, 5000, 0.001)', 'cf_agg(v.visitor, 5000) FILTER (WHERE v.tenant = 3)', 'cf_bag_agg(v.visitor, 5000, 0.001, 3, 7)', 'cf_union(cf_agg(v.visitor, 5000), cf_agg(v.tenant, 5000))', 'cf_hash_agg(cf_hash(v.visitor), 5000)'] LOOP
+		number := number + 1;
+		EXECUTE format('CREATE VIEW probed_%s AS SELECT e.* FROM visit e WHERE (SELECT %s FROM visit v) @> e.visitor', number, filter);
+		EXECUTE format('CREATE VIEW joined_%s AS SELECT e.* FROM visit e JOIN large l ON l.id = e.visitor WHERE cf_contains((SELECT %s FROM visit v JOIN large l2 ON l2.id = v.tenant), e.visitor)', number, replace(filter, 'v.visitor', 'v.tenant::int8'));
+		EXECUTE format('CREATE VIEW grouped_%s AS SELECT v.tenant, %s AS filter FROM visit v JOIN filters f USING (tenant) GROUP BY v.tenant', number, filter);
+	END LOOP;
+END $$;
+CREATE VIEW running AS SELECT tenant, cf_agg(visitor, 5000, 0.001) OVER w AS a, cf_bag_agg(visitor, 5000, 0.001) OVER w AS b, w_adding(visitor) OVER (ORDER BY seen ROWS 9 PRECEDING) AS c
+	FROM visit WHERE tenant = 1 WINDOW w AS (ORDER BY seen ROWS BETWEEN 9 PRECEDING AND 5 PRECEDING);
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO smith;
 
 -- Filters in step with a table that the role may write to.
 CREATE ROLE keeper;
