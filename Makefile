@@ -144,8 +144,15 @@ PG_CFLAGS = -fvisibility=hidden
 SHLIB_LINK = -lm
 
 PG_CONFIG ?= pg_config
-PGXS := $(shell $(PG_CONFIG) --pgxs)
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
+else ifeq ($(filter-out check-core bench-core dist,$(or $(MAKECMDGOALS),all)),)
+srcdir := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+else
+$(error "$(PG_CONFIG)" leads to no server headers: install postgresql-server-dev-NN \
+	for your server NN, or say PG_CONFIG=/path/to/pg_config)
+endif
 
 # After what PGXS says; prove runs in the folder of the sources.
 PROVE_FLAGS += -I test/t
