@@ -667,10 +667,6 @@ CREATE FUNCTION cf_upkeep_store(filter cuckoofilter, is_stored pg_catalog.bool) 
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100;
 COMMENT ON FUNCTION cf_upkeep_store(cuckoofilter, pg_catalog.bool) IS 'the filter as it is; an error anywhere but in statements of cf_attach() and cf_rebuild()';
 
-CREATE FUNCTION cf_upkeep_changed(old cuckoofilter, new cuckoofilter) RETURNS pg_catalog.bool
-AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100;
-COMMENT ON FUNCTION cf_upkeep_changed(cuckoofilter, cuckoofilter) IS 'has a filter been changed by anything but cf_upkeep()? condition of a trigger of cf_attach()';
-
 CREATE FUNCTION cf_shard(value pg_catalog.anycompatible, shards pg_catalog.int4) RETURNS pg_catalog.int4
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cf_shard(pg_catalog.anycompatible, pg_catalog.int4) IS 'which of several filters a value is in: 0 to shards - 1';

@@ -468,11 +468,11 @@ TRUNCATE secret;
 ROLLBACK;
 CREATE TABLE mine (t int, v int);
 CREATE TRIGGER mine AFTER INSERT OR DELETE ON mine FOR EACH ROW WHEN ('upkeep.secrets'::regclass IS NOT NULL)
-	EXECUTE FUNCTION cf_upkeep('f', '{v}', '{t}', '{t}', '100', '0.01', '4', '0', '0', '');
+	EXECUTE FUNCTION cf_upkeep('f', '{v}', '{t}', '{t}', '100', '0.01', '4', '0', '0', '', '1');
 INSERT INTO mine VALUES (1, 1);
-CREATE OR REPLACE TRIGGER mine AFTER INSERT ON mine FOR EACH ROW EXECUTE FUNCTION cf_upkeep('f', '{v}', '{t}', '{t}', '100', '0.01', '4', '0', '0', '');
+CREATE OR REPLACE TRIGGER mine AFTER INSERT ON mine FOR EACH ROW EXECUTE FUNCTION cf_upkeep('f', '{v}', '{t}', '{t}', '100', '0.01', '4', '0', '0', '', '1');
 INSERT INTO mine VALUES (1, 1);
-CREATE OR REPLACE TRIGGER mine AFTER INSERT OR DELETE ON mine FOR EACH ROW EXECUTE FUNCTION cf_upkeep('f', '{v}', '{t}', '{t}', '100', '0.01', '4', '0', '0', '');
+CREATE OR REPLACE TRIGGER mine AFTER INSERT OR DELETE ON mine FOR EACH ROW EXECUTE FUNCTION cf_upkeep('f', '{v}', '{t}', '{t}', '100', '0.01', '4', '0', '0', '', '1');
 INSERT INTO mine VALUES (1, 1);
 CREATE OR REPLACE TRIGGER mine AFTER INSERT OR DELETE ON mine FOR EACH ROW WHEN ('upkeep.secrets'::regclass IS NOT NULL) EXECUTE FUNCTION cf_upkeep('"', 'f', '{', 'x');
 INSERT INTO mine VALUES (1, 1);

@@ -83,7 +83,7 @@ CREATE FUNCTION spring(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN R
 CREATE TABLE trap (k int, v int);
 CREATE INDEX ON trap (v) WHERE spring(1) = 1;
 CREATE TRIGGER planted AFTER INSERT OR DELETE ON trap FOR EACH ROW WHEN ('bait'::regclass IS NOT NULL)
-	EXECUTE FUNCTION cf_upkeep('f', '{v}', '{k}', '{k}', '100', '0.01', '4', '0', '0', '');
+	EXECUTE FUNCTION cf_upkeep('f', '{v}', '{k}', '{k}', '100', '0.01', '4', '0', '0', '', '1');
 INSERT INTO trap VALUES (1, 1);
 RESET ROLE;
 SELECT count(*) FROM cf_drift('bait', 'f');

@@ -194,12 +194,14 @@ cf_attach(PG_FUNCTION_ARGS)
 	target = table_open(attachment.target, CUCKOO_SOURCE_LOCK);
 	cuckoo_source_require(source, relations, target);
 	attach_require_free(&attachment, target);
+	attachment.number = cuckoo_trigger_free_number(source,
+												   attachment.function);
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
 	attach_require_types(&columns);
 	cuckoo_source_warn_if_replicated(source);
 
 	SPI_connect();
-	cuckoo_install(&attachment, &columns, relations, true);
+	cuckoo_install(&attachment, relations, true);
 	nfilters = cuckoo_rebuild(&attachment, &columns,
 							  source->rd_rel->relowner);
 	SPI_finish();
@@ -246,7 +248,8 @@ attach_detach_source(Oid sibling, Oid source_oid, const char *filter)
 		{
 			CuckooAttachment *attachment = palloc(sizeof(CuckooAttachment));
 
-			cuckoo_attachment_read(attachment, function, source_oid, trigger);
+			cuckoo_attachment_read(attachment, source_oid,
+								   cuckoo_trigger_relation(trigger), trigger);
 			found = lappend(found, attachment);
 		}
 	}
@@ -378,13 +381,12 @@ attach_any_differs(const CuckooAttachment *attachment, List *relations)
 		{
 			CuckooAttachment other;
 			const Trigger *trigger =
-				cuckoo_trigger_find(relation, i, attachment->function,
-									attachment->target, attachment->filter);
+				cuckoo_trigger_find(relation, i, attachment);
 
 			if (trigger == NULL)
 				continue;
-			cuckoo_attachment_read(&other, attachment->function,
-								   lfirst_oid(cell), trigger);
+			cuckoo_attachment_read(&other, attachment->source,
+								   attachment->target, trigger);
 			differs = differs ||
 				(trigger->tgenabled != TRIGGER_FIRES_ON_ORIGIN &&
 				 trigger->tgenabled != TRIGGER_FIRES_ALWAYS) ||
@@ -446,7 +448,7 @@ cf_rebuild(PG_FUNCTION_ARGS)
 	cuckoo_columns_resolve(&columns, &attachment, source, target);
 
 	SPI_connect();
-	cuckoo_install(&attachment, &columns, relations, is_changed);
+	cuckoo_install(&attachment, relations, is_changed);
 	nfilters = cuckoo_rebuild(&attachment, &columns,
 							  source->rd_rel->relowner);
 	SPI_finish();

@@ -108,19 +108,19 @@ cuckoo_attachment_names_text(char *const *names, int nnames)
  * cuckoo_attachment_read
  *		Read the arguments of a trigger of a source.
  *
- * function is that of the trigger.  All is copied.
+ * All is copied.
  */
 void
-cuckoo_attachment_read(CuckooAttachment *attachment, Oid function, Oid source,
+cuckoo_attachment_read(CuckooAttachment *attachment, Oid source, Oid target,
 					   const Trigger *trigger)
 {
 	char	  **args = trigger->tgargs;
 	int			ntarget_keys = -1;
 
 	memset(attachment, 0, sizeof(*attachment));
-	attachment->function = function;
+	attachment->function = trigger->tgfoid;
 	attachment->source = source;
-	attachment->target = cuckoo_trigger_relation(trigger);
+	attachment->target = target;
 	if (trigger->tgnargs == CUCKOO_ATTACHMENT_NARGS)
 	{
 		attachment->filter = pstrdup(args[0]);
@@ -138,6 +138,7 @@ cuckoo_attachment_read(CuckooAttachment *attachment, Oid function, Oid source,
 		attachment->seed = DatumGetInt64(DirectFunctionCall1(int8in,
 															 CStringGetDatum(args[7])));
 		attachment->nshards = pg_strtoint32(args[8]);
+		attachment->number = pg_strtoint32(args[10]);
 	}
 	if (attachment->nvalues == 0 || ntarget_keys != attachment->nkeys ||
 		!OidIsValid(attachment->target) || attachment->nshards < 0)
@@ -156,7 +157,7 @@ cuckoo_attachment_read(CuckooAttachment *attachment, Oid function, Oid source,
 char *
 cuckoo_attachment_write(const CuckooAttachment *attachment)
 {
-	return psprintf("%s, %s, %s, %s, '%s', '%s', '%d', '%lld', '%d', %s",
+	return psprintf("%s, %s, %s, %s, '%s', '%s', '%d', '%lld', '%d', %s, '%d'",
 					quote_literal_cstr(attachment->filter),
 					quote_literal_cstr(cuckoo_attachment_names_text(attachment->values,
 																	attachment->nvalues)),
@@ -169,7 +170,8 @@ cuckoo_attachment_write(const CuckooAttachment *attachment)
 					attachment->max_copies, (long long) attachment->seed,
 					attachment->nshards,
 					attachment->nshards == 0 ? "''" :
-					quote_literal_cstr(attachment->target_keys[attachment->nkeys]));
+					quote_literal_cstr(attachment->target_keys[attachment->nkeys]),
+					attachment->number);
 }
 
 /*
@@ -236,28 +238,79 @@ cuckoo_trigger_relation(const Trigger *trigger)
 	return relation;
 }
 
+/* Is this one of the triggers of cf_upkeep() for a filter column? */
+static bool
+attachment_is_trigger(const Trigger *trigger, Oid function, const char *filter)
+{
+	return trigger->tgfoid == function &&
+		trigger->tgnargs == CUCKOO_ATTACHMENT_NARGS &&
+		(filter == NULL || strcmp(trigger->tgargs[0], filter) == 0);
+}
+
+/*
+ * cuckoo_trigger_target
+ *		The target of a trigger of a relation: its own, or that of the triggers
+ *		it goes with.  InvalidOid if there is none.
+ */
+Oid
+cuckoo_trigger_target(Relation relation, const Trigger *trigger)
+{
+	const TriggerDesc *triggers = relation->trigdesc;
+	Oid			target = cuckoo_trigger_relation(trigger);
+
+	if (trigger->tgnargs != CUCKOO_ATTACHMENT_NARGS)
+		return InvalidOid;
+	for (int i = 0; !OidIsValid(target) && triggers != NULL &&
+		 i < triggers->numtriggers; i++)
+	{
+		const Trigger *other = &triggers->triggers[i];
+
+		if (attachment_is_trigger(other, trigger->tgfoid,
+								  trigger->tgargs[0]) &&
+			strcmp(other->tgargs[10], trigger->tgargs[10]) == 0)
+			target = cuckoo_trigger_relation(other);
+	}
+	return target;
+}
+
 /*
  * cuckoo_trigger_find
  *		A trigger of a source or a partition, or NULL.
  */
 const Trigger *
-cuckoo_trigger_find(Relation source, int which, Oid function, Oid target,
-					const char *filter)
+cuckoo_trigger_find(Relation relation, int which,
+					const CuckooAttachment *attachment)
 {
-	const TriggerDesc *triggers = source->trigdesc;
+	const TriggerDesc *triggers = relation->trigdesc;
 
 	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
 	{
 		const Trigger *trigger = &triggers->triggers[i];
 
-		if (trigger->tgfoid == function &&
-			trigger->tgtype == cuckoo_trigger_types[which] &&
-			trigger->tgnargs == CUCKOO_ATTACHMENT_NARGS &&
-			strcmp(trigger->tgargs[0], filter) == 0 &&
-			cuckoo_trigger_relation(trigger) == target)
+		if (trigger->tgtype == cuckoo_trigger_types[which] &&
+			attachment_is_trigger(trigger, attachment->function,
+								  attachment->filter) &&
+			pg_strtoint32(trigger->tgargs[10]) == attachment->number)
 			return trigger;
 	}
 	return NULL;
+}
+
+/* A number for an attachment that no other one of the source has. */
+int32
+cuckoo_trigger_free_number(Relation source, Oid function)
+{
+	const TriggerDesc *triggers = source->trigdesc;
+	int32		number = 1;
+
+	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (attachment_is_trigger(trigger, function, NULL))
+			number = Max(number, pg_strtoint32(trigger->tgargs[10]) + 1);
+	}
+	return number;
 }
 
 /*
@@ -289,7 +342,7 @@ Oid
 cuckoo_guard_source(Relation target, Oid sibling, const char *filter)
 {
 	const Trigger *guard =
-		cuckoo_guard_find(target, CUCKOO_GUARD_ASSIGN,
+		cuckoo_guard_find(target, CUCKOO_GUARD_TRUNCATE,
 						  cuckoo_attachment_function(sibling, "cf_guard"),
 						  filter);
 
@@ -317,11 +370,18 @@ cuckoo_attachment_find(CuckooAttachment *attachment, Oid sibling,
 	source = try_relation_open(source_oid, AccessShareLock);
 	if (source == NULL)
 		return false;
-	for (int i = 0; trigger == NULL && i < CUCKOO_NTRIGGERS; i++)
-		trigger = cuckoo_trigger_find(source, i, function,
-									  RelationGetRelid(target), filter);
+	for (int i = 0; trigger == NULL && source->trigdesc != NULL &&
+		 i < source->trigdesc->numtriggers; i++)
+	{
+		const Trigger *other = &source->trigdesc->triggers[i];
+
+		if (attachment_is_trigger(other, function, filter) &&
+			cuckoo_trigger_relation(other) == RelationGetRelid(target))
+			trigger = other;
+	}
 	if (trigger != NULL)
-		cuckoo_attachment_read(attachment, function, source_oid, trigger);
+		cuckoo_attachment_read(attachment, source_oid,
+							   RelationGetRelid(target), trigger);
 	relation_close(source, NoLock);
 	return trigger != NULL;
 }

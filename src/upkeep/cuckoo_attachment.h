@@ -8,9 +8,10 @@
  * one for all rows.  All that is known of it are triggers, so that it is dumped
  * and restored with the tables.
  *
- * Those of the source call cf_upkeep().  Their condition names the target as a
- * constant of type regclass, which is a dependency and follows a table that is
- * renamed.  Their arguments are
+ * Those of the source call cf_upkeep().  Those of rows and of TRUNCATE have a
+ * condition that names the target as a constant of type regclass, which is a
+ * dependency and follows a table that is renamed.  Those of statements go with
+ * them; to parse a condition for each statement costs time.  The arguments are
  *
  *	0	the filter column
  *	1	the columns of the source whose values are followed, as a text[]
@@ -19,9 +20,10 @@
  *	4	capacity of a key, 5 fpr, 6 max_copies, 7 seed of new filters
  *	8	shards of each key, 0 if it has one filter
  *	9	the column of the target with the number of the shard, else empty
+ *	10	a number that no other attachment of the source has
  *
- * Those of the target call cf_guard(), with the filter column as argument, and
- * name the source in their condition.  A trigger of a source counts only if the
+ * Those of the target call cf_guard(), with the filter column as argument; that
+ * of TRUNCATE names the source in its condition.  A trigger of a source counts only if the
  * target names this source: nobody can attach a table of theirs by hand.
  *
  *-------------------------------------------------------------------------
@@ -34,7 +36,7 @@
 #include "utils/rel.h"
 #include "utils/reltrigger.h"
 
-#define CUCKOO_ATTACHMENT_NARGS	10
+#define CUCKOO_ATTACHMENT_NARGS	11
 
 typedef struct CuckooAttachment
 {
@@ -53,6 +55,7 @@ typedef struct CuckooAttachment
 	int32		max_copies;
 	int64		seed;
 	int32		nshards;		/* 0: none */
+	int32		number;			/* among those of the source */
 } CuckooAttachment;
 
 /* The triggers of a source. */
@@ -83,15 +86,16 @@ extern const int16 cuckoo_guard_types[CUCKOO_NGUARDS];
 extern char **cuckoo_attachment_names(ArrayType *array, const char *what,
 									  int *nnames);
 extern char *cuckoo_attachment_names_text(char *const *names, int nnames);
-extern void cuckoo_attachment_read(CuckooAttachment *attachment, Oid function,
-								   Oid source, const Trigger *trigger);
+extern void cuckoo_attachment_read(CuckooAttachment *attachment, Oid source,
+								   Oid target, const Trigger *trigger);
 extern char *cuckoo_attachment_write(const CuckooAttachment *attachment);
 extern float8 cuckoo_attachment_share(const CuckooAttachment *attachment);
 extern Oid	cuckoo_attachment_function(Oid sibling, const char *name);
 extern Oid	cuckoo_trigger_relation(const Trigger *trigger);
-extern const Trigger *cuckoo_trigger_find(Relation source, int which,
-										  Oid function, Oid target,
-										  const char *filter);
+extern Oid	cuckoo_trigger_target(Relation relation, const Trigger *trigger);
+extern const Trigger *cuckoo_trigger_find(Relation relation, int which,
+										  const CuckooAttachment *attachment);
+extern int32 cuckoo_trigger_free_number(Relation source, Oid function);
 extern const Trigger *cuckoo_guard_find(Relation target, int which,
 										Oid function, const char *filter);
 extern Oid	cuckoo_guard_source(Relation target, Oid sibling,

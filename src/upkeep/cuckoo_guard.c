@@ -20,6 +20,7 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -89,6 +90,8 @@ guard_is_same_filter(const CuckooUpkeep *upkeep, const TriggerData *trigdata)
 
 	if (isnull[0] || isnull[1])
 		return isnull[0] && isnull[1];
+	if (datumIsEqual(old, new, false, -1))
+		return true;
 	return cuckoo_write_checksum(old) == cuckoo_write_checksum(new);
 }
 
@@ -224,11 +227,7 @@ guard_row(CuckooUpkeep *upkeep, const TriggerData *trigdata)
 	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
 	{
 		if (!guard_is_same_filter(upkeep, trigdata))
-		{
-			if (cuckoo_write_is_under_way(upkeep->key.target))
-				cuckoo_not_stored_error(upkeep->key.target);
 			guard_assign_error(&upkeep->attachment);
-		}
 		if (guard_is_same_key(upkeep, trigdata))
 			return;
 	}
@@ -251,22 +250,14 @@ guard_ask(CuckooUpkeep *upkeep, const TriggerData *trigdata)
 	SPI_finish();
 }
 
-/*
- * guard_root
- *		The target of a trigger, which may be on a partition of it.
- */
-static Relation
-guard_open_root(Relation relation)
+/* The target of a trigger, which may be on a partition of it. */
+static Oid
+guard_root(Relation relation)
 {
-	Oid			root = RelationGetRelid(relation);
+	const Oid	oid = RelationGetRelid(relation);
 
-	if (relation->rd_rel->relispartition)
-	{
-		List	   *ancestors = get_partition_ancestors(root);
-
-		root = llast_oid(ancestors);
-	}
-	return table_open(root, AccessShareLock);
+	return relation->rd_rel->relispartition ?
+		llast_oid(get_partition_ancestors(oid)) : oid;
 }
 
 /*
@@ -283,6 +274,7 @@ cf_guard(PG_FUNCTION_ARGS)
 	const TriggerData *trigdata = (TriggerData *) fcinfo->context;
 	const Trigger *trigger;
 	Relation	target;
+	Oid			target_oid;
 	CuckooUpkeep *upkeep;
 
 	if (!CALLED_AS_TRIGGER(fcinfo) || trigdata->tg_trigger->tgnargs != 1)
@@ -291,19 +283,19 @@ cf_guard(PG_FUNCTION_ARGS)
 				 errmsg("function \"%s\" was not called by a trigger of cf_attach()",
 						"cf_guard")));
 	trigger = trigdata->tg_trigger;
-	target = guard_open_root(trigdata->tg_relation);
-	if (trigger->tgtype == cuckoo_guard_types[CUCKOO_GUARD_ASSIGN] &&
-		cuckoo_write_is_ours(RelationGetRelid(target)))
-	{
-		table_close(target, AccessShareLock);
+	target_oid = guard_root(trigdata->tg_relation);
+	if (trigger->tgtype == cuckoo_guard_types[CUCKOO_GUARD_ASSIGN] ?
+		cuckoo_write_is_ours(target_oid) :
+		trigger->tgtype == cuckoo_guard_types[CUCKOO_GUARD_UPDATE] &&
+		cuckoo_write_is_row_of_ours(target_oid))
 		return PointerGetDatum(NULL);
-	}
 
+	target = table_open(target_oid, AccessShareLock);
 	upkeep = cuckoo_upkeep_of_target(target, fcinfo->flinfo->fn_oid,
 									 trigger->tgargs[0]);
 	table_close(target, NoLock);
 	if (upkeep == NULL)
-		return PointerGetDatum(trigdata->tg_trigtuple);
+		return PointerGetDatum(NULL);
 	PG_TRY();
 	{
 		if (trigger->tgtype == cuckoo_guard_types[CUCKOO_GUARD_ASSIGN])

@@ -9,6 +9,7 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/table.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
@@ -98,15 +99,18 @@ install_distinct_sql(const char *name, Oid type)
 
 /*
  * install_condition
- *		The condition of a trigger of the source, which names the target.
+ *		The condition of a trigger of the source, which names the target; those
+ *		of statements have none.
  */
 static char *
 install_condition(const CuckooAttachment *attachment, int which)
 {
 	StringInfoData sql;
 
+	if (install_triggers[which].is_on_partitions)
+		return "";
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "%s IS NOT NULL",
+	appendStringInfo(&sql, "WHEN (%s IS NOT NULL",
 					 cuckoo_sql_regclass(attachment->target));
 	if (which == CUCKOO_TRIGGER_UPDATE)
 	{
@@ -124,34 +128,24 @@ install_condition(const CuckooAttachment *attachment, int which)
 		}
 		appendStringInfoChar(&sql, ')');
 	}
+	appendStringInfoChar(&sql, ')');
 	return sql.data;
 }
 
-/* And of a trigger of the target: the one of the statement names the source. */
-static char *
-install_guard_condition(const CuckooAttachment *attachment,
-						const CuckooColumns *columns, int which)
+/*
+ * install_depend
+ *		Let a trigger go with a table, or keep that from being dropped.
+ */
+static void
+install_depend(Oid relation, const char *name, Oid table,
+			   DependencyType behavior)
 {
-	const char *filter = quote_identifier(attachment->filter);
-	StringInfoData sql;
+	const ObjectAddress trigger = {
+		TriggerRelationId, get_trigger_oid(relation, name, false), 0
+	};
+	const ObjectAddress referenced = {RelationRelationId, table, 0};
 
-	initStringInfo(&sql);
-	if (which == CUCKOO_GUARD_ASSIGN)
-		appendStringInfo(&sql, "WHEN (%s IS NOT NULL)",
-						 cuckoo_sql_regclass(attachment->source));
-	else if (which == CUCKOO_GUARD_UPDATE)
-	{
-		appendStringInfo(&sql, "WHEN (%s(OLD.%s, NEW.%s)",
-						 cuckoo_sql_function(attachment->function,
-											 "cf_upkeep_changed"),
-						 filter, filter);
-		for (int i = 0; i < attachment->ntarget_keys; i++)
-			appendStringInfoString(&sql,
-								   install_distinct_sql(attachment->target_keys[i],
-														columns->keys[i].target_type));
-		appendStringInfoChar(&sql, ')');
-	}
-	return sql.data;
+	recordDependencyOn(&trigger, &referenced, behavior);
 }
 
 /*
@@ -166,10 +160,7 @@ install_source_trigger(const CuckooAttachment *attachment, Oid relation_oid,
 {
 	const InstallTrigger *made = &install_triggers[which];
 	Relation	relation = table_open(relation_oid, NoLock);
-	const Trigger *existing = cuckoo_trigger_find(relation, which,
-												  attachment->function,
-												  attachment->target,
-												  attachment->filter);
+	const Trigger *existing = cuckoo_trigger_find(relation, which, attachment);
 	const char	fires = existing == NULL ? TRIGGER_FIRES_ON_ORIGIN :
 		existing->tgenabled;
 	const char *name = existing != NULL ? pstrdup(existing->tgname) :
@@ -179,7 +170,7 @@ install_source_trigger(const CuckooAttachment *attachment, Oid relation_oid,
 	if (existing == NULL || is_changed ||
 		(fires != TRIGGER_FIRES_ON_ORIGIN && fires != TRIGGER_FIRES_ALWAYS))
 	{
-		cuckoo_sql_run(psprintf("CREATE OR REPLACE TRIGGER %s %s ON %s FOR EACH %s WHEN (%s) EXECUTE FUNCTION %s(%s)",
+		cuckoo_sql_run(psprintf("CREATE OR REPLACE TRIGGER %s %s ON %s FOR EACH %s %s EXECUTE FUNCTION %s(%s)",
 								quote_identifier(name), made->event,
 								cuckoo_sql_relation(relation_oid), made->each,
 								install_condition(attachment, which),
@@ -187,36 +178,15 @@ install_source_trigger(const CuckooAttachment *attachment, Oid relation_oid,
 													"cf_upkeep"),
 								cuckoo_attachment_write(attachment)),
 					   SPI_OK_UTILITY);
+		/* the others have it by their conditions, also after a restore */
+		if (made->is_on_partitions)
+			install_depend(relation_oid, name, attachment->target,
+						   DEPENDENCY_NORMAL);
 		cuckoo_enable_trigger(relation, name,
 							  fires == TRIGGER_FIRES_ALWAYS ? fires :
 							  TRIGGER_FIRES_ON_ORIGIN, CUCKOO_SOURCE_LOCK);
 	}
 	table_close(relation, NoLock);
-}
-
-/*
- * install_follow_source
- *		Let the triggers of the target go when the source is dropped.
- */
-static void
-install_follow_source(const CuckooAttachment *attachment, Oid relation,
-					  const char *name)
-{
-	const ObjectAddress trigger = {
-		TriggerRelationId, get_trigger_oid(relation, name, false), 0
-	};
-	const ObjectAddress source = {
-		RelationRelationId, attachment->source, 0
-	};
-
-	/* the condition has made a dependency of the other kind */
-	CommandCounterIncrement();
-	(void) deleteDependencyRecordsForSpecific(TriggerRelationId,
-											  trigger.objectId,
-											  DEPENDENCY_NORMAL,
-											  RelationRelationId,
-											  attachment->source);
-	recordDependencyOn(&trigger, &source, DEPENDENCY_AUTO);
 }
 
 /*
@@ -227,8 +197,7 @@ install_follow_source(const CuckooAttachment *attachment, Oid relation,
  * keys, so that those have cascaded.
  */
 static void
-install_guard(const CuckooAttachment *attachment, const CuckooColumns *columns,
-			  Oid relation_oid, int which)
+install_guard(const CuckooAttachment *attachment, Oid relation_oid, int which)
 {
 	const InstallTrigger *made = &install_guards[which];
 	const Oid	function = cuckoo_attachment_function(attachment->function,
@@ -245,12 +214,21 @@ install_guard(const CuckooAttachment *attachment, const CuckooColumns *columns,
 							which == CUCKOO_GUARD_ASSIGN ?
 							quote_identifier(attachment->filter) : "",
 							cuckoo_sql_relation(relation_oid), made->each,
-							install_guard_condition(attachment, columns,
-													which),
+							which == CUCKOO_GUARD_TRUNCATE ?
+							psprintf("WHEN (%s IS NOT NULL)",
+									 cuckoo_sql_regclass(attachment->source)) :
+							"",
 							cuckoo_sql_function(function, "cf_guard"),
 							quote_literal_cstr(attachment->filter)),
 				   SPI_OK_UTILITY);
-	install_follow_source(attachment, relation_oid, name);
+	/* not the dependency that the condition has made */
+	(void) deleteDependencyRecordsForSpecific(TriggerRelationId,
+											  get_trigger_oid(relation_oid,
+															  name, false),
+											  DEPENDENCY_NORMAL,
+											  RelationRelationId,
+											  attachment->source);
+	install_depend(relation_oid, name, attachment->source, DEPENDENCY_AUTO);
 	cuckoo_enable_trigger(relation, name, TRIGGER_FIRES_ON_ORIGIN,
 						  CUCKOO_SOURCE_LOCK);
 	table_close(relation, NoLock);
@@ -276,7 +254,7 @@ install_is_guarded(const CuckooAttachment *attachment, Oid relation_oid,
 			continue;
 		is_guarded = guard != NULL &&
 			guard->tgenabled == TRIGGER_FIRES_ON_ORIGIN &&
-			(i != CUCKOO_GUARD_ASSIGN ||
+			(i != CUCKOO_GUARD_TRUNCATE ||
 			 cuckoo_trigger_relation(guard) == attachment->source);
 	}
 	table_close(relation, NoLock);
@@ -291,8 +269,8 @@ install_is_guarded(const CuckooAttachment *attachment, Oid relation_oid,
  * locked both tables.  Those of the target are made for its owner.
  */
 void
-cuckoo_install(const CuckooAttachment *attachment,
-			   const CuckooColumns *columns, List *relations, bool is_changed)
+cuckoo_install(const CuckooAttachment *attachment, List *relations,
+			   bool is_changed)
 {
 	Relation	target = table_open(attachment->target, NoLock);
 	CuckooRole	before;
@@ -322,7 +300,7 @@ cuckoo_install(const CuckooAttachment *attachment,
 		for (int i = 0; i < CUCKOO_NGUARDS; i++)
 		{
 			if (is_root || install_guards[i].is_on_partitions)
-				install_guard(attachment, columns, lfirst_oid(cell), i);
+				install_guard(attachment, lfirst_oid(cell), i);
 		}
 	}
 	cuckoo_role_return(&before);
@@ -434,6 +412,39 @@ install_drop(Oid relation_oid, const char *name)
 }
 
 /*
+ * install_drop_of_statements
+ *		Drop the triggers of statements of a source and its partitions.
+ *
+ * After a restore nothing says that they depend on the target.
+ */
+static int
+install_drop_of_statements(const CuckooAttachment *attachment)
+{
+	int			ndropped = 0;
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(attachment->source, AccessShareLock,
+									  NULL))
+	{
+		for (int i = 0; i < CUCKOO_NTRIGGERS; i++)
+		{
+			Relation	relation = table_open(lfirst_oid(cell), NoLock);
+			const Trigger *trigger = !install_triggers[i].is_on_partitions ?
+				NULL : cuckoo_trigger_find(relation, i, attachment);
+			const char *name = trigger == NULL ? NULL :
+				pstrdup(trigger->tgname);
+
+			table_close(relation, NoLock);
+			if (name == NULL)
+				continue;
+			install_drop(lfirst_oid(cell), name);
+			ndropped++;
+		}
+	}
+	return ndropped;
+}
+
+/*
  * cuckoo_uninstall
  *		Drop the triggers of an attachment.  Returns their number.
  *
@@ -445,9 +456,14 @@ int
 cuckoo_uninstall(Oid sibling, Oid source, Oid target, const char *filter)
 {
 	const Oid	guard = cuckoo_attachment_function(sibling, "cf_guard");
+	Relation	root = relation_open(target, AccessShareLock);
 	int			ndropped = 0;
+	CuckooAttachment attachment;
 	ListCell   *cell;
 
+	if (cuckoo_attachment_find(&attachment, sibling, root, filter))
+		ndropped += install_drop_of_statements(&attachment);
+	relation_close(root, NoLock);
 	foreach(cell, install_triggers_of_target(target,
 											 cuckoo_attachment_function(sibling, "cf_upkeep"),
 											 filter))

@@ -11,8 +11,7 @@
 #include "cuckoo_columns.h"
 
 extern void cuckoo_install(const CuckooAttachment *attachment,
-						   const CuckooColumns *columns, List *relations,
-						   bool is_changed);
+						   List *relations, bool is_changed);
 extern int	cuckoo_uninstall(Oid sibling, Oid source, Oid target,
 							 const char *filter);
 

@@ -15,7 +15,7 @@
 #include "postgres.h"
 
 #include "commands/trigger.h"
-#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
 #include "utils/rel.h"
 
 #include "cuckoo_apply.h"
@@ -68,7 +68,7 @@ trigger_may_remove(const CuckooTrigger *known)
 		return false;
 	return known->upkeep->batch->nopen > 0 || known->has_open ||
 		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA ||
-		DatumGetInt32(OidFunctionCall0(F_PG_TRIGGER_DEPTH)) <= 1;
+		DatumGetInt32(pg_trigger_depth(NULL)) <= 1;
 }
 
 /* A row was inserted, deleted, or has another value or key. */

@@ -265,7 +265,7 @@ upkeep_read_trigger(CuckooTrigger *known, const TriggerData *trigdata,
 {
 	const Trigger *trigger = trigdata->tg_trigger;
 	const Relation relation = trigdata->tg_relation;
-	const Oid	target_oid = cuckoo_trigger_relation(trigger);
+	const Oid	target_oid = cuckoo_trigger_target(relation, trigger);
 	const uint64 before = upkeep_ninvalidations;
 	const CuckooAttachment *attachment;
 	Relation	target;
@@ -273,15 +273,8 @@ upkeep_read_trigger(CuckooTrigger *known, const TriggerData *trigdata,
 	known->relation = RelationGetRelid(relation);
 	known->upkeep = NULL;
 	known->is_followed = false;
-	if (!OidIsValid(target_oid) ||
-		trigger->tgnargs != CUCKOO_ATTACHMENT_NARGS)
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("trigger \"%s\" cannot keep filters in step with table \"%s\"",
-						trigger->tgname, RelationGetRelationName(relation)),
-				 errdetail("Its arguments or its condition are not those of an attachment."),
-				 errhint("Let cf_attach() make the triggers.")));
-
+	if (!OidIsValid(target_oid))
+		return;
 	target = table_open(target_oid, RowExclusiveLock);
 	known->upkeep = upkeep_get(target, function, trigger->tgargs[0]);
 	table_close(target, NoLock);
@@ -293,8 +286,7 @@ upkeep_read_trigger(CuckooTrigger *known, const TriggerData *trigdata,
 		return;
 
 	known->has_open = cuckoo_trigger_find(relation, CUCKOO_TRIGGER_OPEN,
-										  function, target_oid,
-										  attachment->filter) != NULL;
+										  attachment) != NULL;
 	known->values = MemoryContextAlloc(known->upkeep->context,
 									   attachment->nvalues * sizeof(AttrNumber));
 	known->keys = MemoryContextAlloc(known->upkeep->context,

@@ -110,8 +110,7 @@ views_is_complete(const CuckooAttachment *attachment)
 		for (int i = 0; i < CUCKOO_NTRIGGERS; i++)
 		{
 			const Trigger *trigger =
-				cuckoo_trigger_find(relation, i, attachment->function,
-									attachment->target, attachment->filter);
+				cuckoo_trigger_find(relation, i, attachment);
 
 			if (i == CUCKOO_TRIGGER_TRUNCATE &&
 				lfirst_oid(cell) != attachment->source)

@@ -14,6 +14,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 
 #include "cuckoo_sql.h"
@@ -21,7 +22,6 @@
 
 PG_FUNCTION_INFO_V1(cf_upkeep_apply);
 PG_FUNCTION_INFO_V1(cf_upkeep_store);
-PG_FUNCTION_INFO_V1(cf_upkeep_changed);
 
 /* The statement of ours that is under way, or NULL. */
 static CuckooWrite *write_current = NULL;
@@ -61,6 +61,7 @@ cuckoo_write_begin(CuckooWrite *write, Oid target)
 	write->outer = write_current;
 	write->target = target;
 	write->is_announced = true;
+	write->depth = DatumGetInt32(pg_trigger_depth(NULL));
 	write_current = write;
 }
 
@@ -86,11 +87,19 @@ cuckoo_write_is_ours(Oid target)
 	return true;
 }
 
-/* Is one of ours under way, or anything that its triggers do? */
+/*
+ * cuckoo_write_is_row_of_ours
+ *		Is the trigger of a row that runs one of our statement?
+ *
+ * What is stored is checked there.  Those of statements that triggers run within
+ * it are nested deeper.
+ */
 bool
-cuckoo_write_is_under_way(Oid target)
+cuckoo_write_is_row_of_ours(Oid target)
 {
-	return write_current != NULL && write_current->target == target;
+	return write_current != NULL && write_current->target == target &&
+		DatumGetInt32(pg_trigger_depth(NULL)) ==
+		write_current->depth + 1;
 }
 
 /* The checksum of a filter, whether or not it is toasted. */
@@ -266,36 +275,6 @@ cf_upkeep_store(PG_FUNCTION_ARGS)
 	else
 		write_made(write, PG_GETARG_DATUM(0), true);
 	return PG_GETARG_DATUM(0);
-}
-
-/*
- * cf_upkeep_changed(old, new)
- *		Has a filter been changed by anybody but us?
- *
- * Condition of a trigger of the target.  Of the filter that we have made last
- * the new one is a copy still in memory; what nobody has touched is the same to
- * the byte, though it be a pointer only.
- */
-Datum
-cf_upkeep_changed(PG_FUNCTION_ARGS)
-{
-	struct varlena *old;
-	struct varlena *new;
-
-	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
-		PG_RETURN_BOOL(false);
-	if (!PG_ARGISNULL(1) && write_current != NULL && write_current->was_made &&
-		cuckoo_write_checksum(PG_GETARG_DATUM(1)) == write_current->made)
-		PG_RETURN_BOOL(false);
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		PG_RETURN_BOOL(true);
-	old = (struct varlena *) PG_GETARG_POINTER(0);
-	new = (struct varlena *) PG_GETARG_POINTER(1);
-	if (VARSIZE_ANY(old) == VARSIZE_ANY(new) &&
-		memcmp(old, new, VARSIZE_ANY(old)) == 0)
-		PG_RETURN_BOOL(false);
-	PG_RETURN_BOOL(cuckoo_write_checksum(PG_GETARG_DATUM(0)) !=
-				   cuckoo_write_checksum(PG_GETARG_DATUM(1)));
 }
 
 /* Filters that are not stored would soon be asked for what they lack. */

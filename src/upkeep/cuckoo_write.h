@@ -23,6 +23,7 @@ typedef struct CuckooWrite
 {
 	struct CuckooWrite *outer;	/* one that is under way, or NULL */
 	Oid			target;
+	int			depth;			/* of triggers, where it is run */
 	bool		is_announced;	/* its statement trigger has not fired yet */
 	CuckooUpkeep *upkeep;		/* what is done to the filter, or NULL */
 	const CuckooTenant *tenant;
@@ -39,7 +40,7 @@ extern void cuckoo_write_begin(CuckooWrite *write, Oid target);
 extern void cuckoo_write_end(CuckooWrite *write);
 extern uint64 cuckoo_write_checksum(Datum datum);
 extern bool cuckoo_write_is_ours(Oid target);
-extern bool cuckoo_write_is_under_way(Oid target);
+extern bool cuckoo_write_is_row_of_ours(Oid target);
 extern int64 cuckoo_write_run(Oid target, const char *sql);
 cuckoo_noreturn extern void cuckoo_not_stored_error(Oid target);
 
