@@ -215,6 +215,44 @@ for my $operation (@operations)
 note("$ncancelled statements were cancelled, at most $worst ms of processor time late ($worst_name)");
 still_sound('timeouts');
 
+# In the middle of one call: with a filter so large that a call takes long, the
+# call ends soon after the time is up, and not at its own end.  A timeout that
+# comes before the call or after it says nothing, so there are several.
+SKIP:
+{
+	skip 'no /proc', 1 if !$has_proc;
+	$node->safe_psql('postgres', 'CREATE TABLE large AS SELECT cf_agg(g) AS filter FROM generate_series(1, 4000000) g');
+	my $call = 'SELECT count(*) FROM large, cf_check(filter)';
+	my ($full, $took) = split /\n/, $node->safe_psql('postgres', qq{
+		$call \\g /dev/null
+		SELECT cpu() AS before, extract(epoch FROM clock_timestamp()) AS start \\gset
+		$call \\g /dev/null
+		SELECT cpu() - :before;
+		SELECT (1000 * (extract(epoch FROM clock_timestamp()) - :start))::int});
+	my @used;
+	for my $part (0.3, 0.4, 0.2, 0.5, 0.3, 0.4, 0.2, 0.5)
+	{
+		my $limit = int($part * $took);
+		my ($out, $err);
+
+		$node->psql('postgres', qq{
+			\\set ON_ERROR_STOP off
+			$call \\g /dev/null
+			SELECT cpu() AS before \\gset
+			SET statement_timeout = $limit\\; $call \\g /dev/null
+			SET statement_timeout = 0;
+			SET statement_timeout = 0;
+			SELECT cpu() - :before}, stdout => \$out, stderr => \$err, on_error_stop => 0);
+		next unless $err =~ /statement timeout/;
+		push @used, $out =~ /^(\d+)$/m ? $1 : 0;
+		last if $used[-1] > 0.1 * $full && $used[-1] < 0.8 * $full;
+	}
+	ok(@used && $used[-1] > 0.1 * $full && $used[-1] < 0.8 * $full,
+		'a long call is cancelled in its middle')
+	  or diag("$full ms of processor time for the whole, when cancelled: @used");
+	$node->safe_psql('postgres', 'DROP TABLE large');
+}
+
 #
 # Backends that are ended, or cancelled, from outside
 #
