@@ -169,6 +169,34 @@ server_suites()
 		suite "$title, documentation" run_documentation
 	fi
 	drop_temp "$SRV_ROOT$SRV_WORK"
+	if wanted regress; then
+		inplace_suite "$1"
+	fi
+}
+
+# inplace_suite MAJOR
+#		How filters are changed in place by servers that ask for that, from 18 on:
+#		tests in an older one do not get there.  Such a server is here if it is
+#		installed, or if --all has kept one.
+inplace_suite()
+{
+	local major chroot title
+
+	(($1 < 18)) || return 0
+	for chroot in '' "$CACHE"/servers-*; do
+		[ -z "$chroot" ] || { [ -d "$chroot" ] && is_root; } || continue
+		for major in 19 18; do
+			has_server "$major" "$chroot" || continue
+			srv_copy "$major" "$chroot"
+			title="PostgreSQL $(srv_version), changing in place"
+			SRV_MAKE=(with_llvm=no)
+			suite "$title" run_inplace
+			SRV_MAKE=()
+			drop_temp "$SRV_ROOT$SRV_WORK"
+			return 0
+		done
+	done
+	skip "no PostgreSQL from 18 on is here: changing in place was not tested in one that asks for it"
 }
 
 # run_stress SECONDS

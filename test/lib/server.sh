@@ -259,6 +259,15 @@ run_regress()
 		--load-extension=cuckoo_filter
 }
 
+# run_inplace
+#		Only the tests of changing in place.
+run_inplace()
+{
+	srv_build || return 1
+	run_pg_regress inplace regress/pg_regress "$SRV_WORK/src" inplace \
+		--load-extension=cuckoo_filter
+}
+
 run_isolation()
 {
 	local tests
