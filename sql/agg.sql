@@ -242,5 +242,13 @@ SET work_mem = '64kB';
 SELECT count(*), min(n) AS least, max(n) AS most FROM (SELECT cf_count(cf_agg(i) OVER ()) AS n FROM generate_series(1, 99999) i) s;
 SELECT count(*), min(n) AS least, max(n) AS most FROM (SELECT cf_count(cf_bag_agg(i % 50000) OVER (PARTITION BY i % 2)) AS n FROM generate_series(1, 99999) i) s;
 RESET work_mem;
+--
+-- Without a capacity a bag has room for its copies: a little more than its
+-- entries if values repeat, an eighth more if many do
+--
+SELECT which, cf_count(f) AS entries, i.capacity, i.current_copies, i.bytes <= p.bytes AS as_planned
+	FROM (VALUES ('each once', 10000, 1, 1), ('one in twenty four times', 10000, 20, 4), ('one in ten three times', 10000, 10, 3), ('pairs', 10000, 1, 2), ('a few', 3, 1, 2)) v(which, n, every, times),
+		LATERAL (SELECT cf_bag_agg(x, NULL, 0.001) AS f FROM generate_series(1, n) x, generate_series(1, CASE WHEN x % every = 0 THEN times ELSE 1 END)) s,
+		cf_info(f) i, cf_plan(i.capacity, 0.001) p ORDER BY which;
 
 DROP SCHEMA agg CASCADE;

@@ -638,12 +638,53 @@ agg_empty_state(FunctionCallInfo fcinfo, CuckooAggState *state)
 }
 
 /*
+ * agg_fitting_capacity
+ *		The capacity of a filter for just the keys that there are.
+ *
+ * Copies of a value are in the same two buckets, so that repeated values fill
+ * a table less well: with 1/32 more than there are, most bags keep their
+ * copies; pairs, if there are many, want 1/8 more.
+ */
+static uint64
+agg_fitting_capacity(CuckooCollector *collector, uint64 nkeys)
+{
+	CuckooCollectorReader reader;
+	CuckooHashSource source;
+	uint64		keys[1024];
+	uint64		last = 0;
+	uint64		nread = 0;
+	uint64		nrepeats = 0;
+	size_t		nnext;
+
+	if (nkeys == 0)
+		return 1;
+	if (collector->max_equal == 1)
+		return nkeys;
+
+	source = cuckoo_collector_source(&reader, collector);
+	source.rewind(source.context);
+	while ((nnext = source.next(source.context, keys, lengthof(keys))) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = 0; i < nnext; i++)
+		{
+			nrepeats += nread > 0 && keys[i] == last;
+			last = keys[i];
+			nread++;
+		}
+	}
+	if (nrepeats == 0)
+		return nkeys;
+	return nkeys + nkeys / (4 * nrepeats < nkeys ? 32 : 8);
+}
+
+/*
  * cf_agg_final(state)
  *		The filter; an empty one if there were no rows.
  *
- * Without a capacity it is declared for just the values there are.  The state
- * stays as it is, but for one that has spilled, to which nothing can be added
- * any more; those of window aggregates never spill.
+ * Without a capacity it is declared for what there is.  The state stays as it
+ * is, but for one that has spilled, to which nothing can be added any more;
+ * those of window aggregates never spill.
  */
 Datum
 cf_agg_final(PG_FUNCTION_ARGS)
@@ -667,7 +708,9 @@ cf_agg_final(PG_FUNCTION_ARGS)
 
 	nkeys = cuckoo_collector_count(&state->collector);
 	cuckoo_parameters_check(&parameters,
-							state->isnull[0] ? (float8) Max(nkeys, 1) :
+							state->isnull[0] ?
+							(float8) agg_fitting_capacity(&state->collector,
+														  nkeys) :
 							state->capacity,
 							state->fpr, state->max_copies, state->seed);
 	source = cuckoo_collector_source(&reader, &state->collector);
