@@ -56,6 +56,10 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION cf_new(pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.int8) IS 'empty filter for capacity values, with a false positive rate of at most fpr until it is reached';
 
 -- not STRICT: NULL leaves capacity or rate as it is
+CREATE FUNCTION cf_clear(filter cuckoofilter) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_clear(cuckoofilter) IS 'an empty filter of the same parameters';
+
 CREATE FUNCTION cf_resize(filter cuckoofilter, capacity pg_catalog.float8 DEFAULT NULL, fpr pg_catalog.float8 DEFAULT NULL) RETURNS cuckoofilter
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 30000 SUPPORT cf_whole_support;
 COMMENT ON FUNCTION cf_resize(cuckoofilter, pg_catalog.float8, pg_catalog.float8) IS 'the same values declared for another capacity or a coarser rate, as small as possible';
@@ -189,7 +193,8 @@ CREATE FUNCTION cf_info(filter cuckoofilter,
 	OUT form pg_catalog.text, OUT family pg_catalog.text,
 	OUT capacity pg_catalog.int8, OUT entries pg_catalog.int8,
 	OUT load_factor pg_catalog.float8, OUT fpr pg_catalog.float8,
-	OUT promised_fpr pg_catalog.float8, OUT bytes pg_catalog.int8,
+	OUT promised_fpr pg_catalog.float8, OUT declared_fpr pg_catalog.float8,
+	OUT bytes pg_catalog.int8,
 	OUT bits_per_value pg_catalog.float8, OUT max_copies pg_catalog.int4,
 	OUT current_copies pg_catalog.int4, OUT merged pg_catalog.bool,
 	OUT seed pg_catalog.int8, OUT columns pg_catalog.int4,

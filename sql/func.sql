@@ -263,6 +263,20 @@ SELECT DISTINCT hurt(call, forge(image, 1)) IN ('ok', 'XX001', '54000', '22023')
 		UNION ALL SELECT substring(good FROM 1 FOR 44) || decode(repeat(x, length(good) - 44), 'hex') FROM unnest('{00,ff,0f,55,01}'::text[]) x) v;
 
 --
+-- cf_clear: an empty filter of the same parameters; cf_new makes it, too, of what cf_info shows
+--
+SELECT c, r, m, s, cf_clear(f) = cf_new(c, r, m, s) AS cleared, cf_new(i.capacity, i.declared_fpr, i.max_copies, i.seed) = cf_new(c, r, m, s) AS twin, i.declared_fpr
+	FROM (VALUES (1, 0.01, 4, 0), (23, 0.01, 1, 0), (24, 0.3, 4, 5), (1000, 0.01, 4, 0), (1000, 0.001, 2, -5), (1e6, 1e-6, 3, 7), (20000, 0.005, 4, 0),
+			(20000, 0.0123, 4, 0), (1e7, 0.00002, 4, 1)) v(c, r, m, s),
+		LATERAL (SELECT cf_add_all(cf_new(c, r, m, s), ARRAY(SELECT generate_series(1, least(c, 3000)::int))) AS f) x, cf_info(f) i ORDER BY c, r, m;
+SELECT n, r FROM generate_series(1, 4000, 37) n, unnest('{0.9,0.0156,0.011,0.01,0.007,0.0033,1e-3,1.9e-4,1e-6,7e-9,1e-12}'::float8[]) r, cf_info(cf_new(n, r)) i
+	WHERE cf_new(i.capacity, i.declared_fpr) <> cf_new(n, r);
+-- nothing but the parameters: no family, copies as declared, no mark, and it can be merged with what it was made of, resized or not
+SELECT i.family, i.entries, i.max_copies, i.current_copies, i.merged, i.growths, cf_count(cf_clear(f) | f) = cf_count(f) AS merges, cf_clear(f) @> 1 AS found, cf_add(cf_clear(f), 'a'::text) @> 'a'::text AS any_kind
+	FROM (SELECT cf_resize(cf_union(f, f), 3000, 0.002) AS f FROM (SELECT cf_add_all(cf_new(2000, 0.001), ARRAY(SELECT i % 500 FROM generate_series(1, 5000) i)) AS f) made) s, cf_info(cf_clear(f)) i;
+SELECT cf_clear(NULL);
+
+--
 -- cf_resize: nothing lost, as small as possible, refused where bits are missing
 --
 CREATE TABLE keys AS SELECT i AS v FROM generate_series(1, 3000) i;

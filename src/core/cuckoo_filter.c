@@ -454,6 +454,27 @@ cuckoo_filter_copy(const CuckooFilter *filter, CuckooFilter *copy,
 }
 
 /*
+ * cuckoo_filter_clear
+ *		Make an empty filter of the parameters of another one.
+ *
+ * Columns and prefix bits are part of them: the two can be merged.  The family
+ * is not, nor is the history.
+ */
+CuckooStatus
+cuckoo_filter_clear(const CuckooFilter *filter, CuckooFilter *empty,
+					const CuckooHost *host)
+{
+	memset(empty, 0, sizeof(*empty));
+	empty->family = CUCKOO_FAMILY_NONE;
+	empty->geometry = filter->geometry;
+	empty->max_copies = filter->declared_copies;
+	empty->declared_copies = filter->declared_copies;
+	empty->seed = filter->seed;
+	empty->capacity = filter->capacity;
+	return cuckoo_filter_new_list(empty, 0, host);
+}
+
+/*
  * cuckoo_filter_add
  *		Add one more copy of a hash.
  *

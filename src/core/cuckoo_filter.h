@@ -38,6 +38,9 @@ extern CuckooStatus cuckoo_filter_new(CuckooFilter *filter,
 extern CuckooStatus cuckoo_filter_copy(const CuckooFilter *filter,
 									   CuckooFilter *copy,
 									   const CuckooHost *host);
+extern CuckooStatus cuckoo_filter_clear(const CuckooFilter *filter,
+										CuckooFilter *empty,
+										const CuckooHost *host);
 extern CuckooStatus cuckoo_filter_add(CuckooFilter *filter, uint64_t hash,
 									  const CuckooHost *host);
 extern CuckooStatus cuckoo_filter_add_all(CuckooFilter *filter,

@@ -39,6 +39,7 @@ PG_FUNCTION_INFO_V1(cf_contains_each);
 PG_FUNCTION_INFO_V1(cf_count);
 PG_FUNCTION_INFO_V1(cf_count_value);
 PG_FUNCTION_INFO_V1(cf_hash);
+PG_FUNCTION_INFO_V1(cf_clear);
 PG_FUNCTION_INFO_V1(cf_resize);
 PG_FUNCTION_INFO_V1(cf_fpr);
 PG_FUNCTION_INFO_V1(cf_info);
@@ -733,6 +734,24 @@ cf_hash(PG_FUNCTION_ARGS)
 }
 
 /*
+ * cf_clear(filter)
+ *		An empty filter of the same parameters.
+ */
+Datum
+cf_clear(PG_FUNCTION_ARGS)
+{
+	CuckooReader *const reader = cuckoo_reader(fcinfo);
+	CuckooFilter empty;
+
+	if (cuckoo_filter_clear(cuckoo_reader_open_header(reader,
+													  PG_GETARG_DATUM(0)),
+							&empty, &cuckoo_host) != CUCKOO_OK)
+		elog(ERROR, "empty cuckoo filter could not be made");
+	cuckoo_reader_close(reader);
+	PG_RETURN_CUCKOOFILTER_P(&empty);
+}
+
+/*
  * cf_resize(filter, capacity float8, fpr float8)
  *		A filter of the same values for another capacity or rate.
  *
@@ -788,8 +807,8 @@ cf_info(PG_FUNCTION_ARGS)
 	CuckooReader *const reader = cuckoo_reader(fcinfo);
 	const CuckooFilter *filter;
 	TupleDesc	tupdesc;
-	Datum		values[23];
-	bool		nulls[23] = {false};
+	Datum		values[24];
+	bool		nulls[24] = {false};
 	int			i = 0;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
@@ -804,6 +823,7 @@ cf_info(PG_FUNCTION_ARGS)
 	values[i++] = Float8GetDatum(cuckoo_filter_load_factor(filter));
 	values[i++] = Float8GetDatum(cuckoo_filter_fpr(filter));
 	values[i++] = Float8GetDatum(cuckoo_filter_declared_fpr(filter));
+	values[i++] = Float8GetDatum(cuckoo_parameters_fpr_of(filter));
 	values[i++] = Int64GetDatum((int64) (VARHDRSZ + filter->image_bytes));
 	nulls[i] = filter->nentries == 0;
 	values[i++] = Float8GetDatum(filter->nentries == 0 ? 0.0 :

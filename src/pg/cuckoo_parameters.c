@@ -64,6 +64,44 @@ cuckoo_parameters_rate(float8 fpr)
 }
 
 /*
+ * cuckoo_parameters_fpr_of
+ *		A rate that gives cf_new() the prefix bits of a filter.
+ *
+ * What was asked for is not stored, but for these, which keep any rate of a
+ * range from one to two.  Of that, the roundest: a power of ten, or one digit,
+ * or else the finest.
+ */
+float8
+cuckoo_parameters_fpr_of(const CuckooFilter *filter)
+{
+	static const float8 digits[] = {1, 5, 2, 3, 4, 6, 7, 8, 9};
+	const uint32 ncolumns = filter->geometry.ncolumns;
+	const int	prefix_bits = filter->geometry.prefix_bits;
+	const int	full_bits = cuckoo_geometry_index_bits(ncolumns,
+													   filter->capacity);
+	const uint64 finest = cuckoo_geometry_rate(ncolumns, prefix_bits,
+											   filter->capacity);
+	float8		fpr;
+
+	for (int i = 0; i < lengthof(digits); i++)
+	{
+		/* powers of ten up to 10^22 are exact, so these are what is written */
+		for (float8 power = 100.0; power <= 1e19; power *= 10.0)
+		{
+			fpr = digits[i] / power;
+			if (fpr <= 0.01 &&
+				cuckoo_geometry_prefix_bits(ncolumns, full_bits,
+											filter->capacity,
+											cuckoo_parameters_rate(fpr)) ==
+				prefix_bits)
+				return fpr;
+		}
+	}
+	fpr = ldexp((float8) finest, -CUCKOO_RATE_BITS);
+	return cuckoo_parameters_rate(fpr) < finest ? nextafter(fpr, 1.0) : fpr;
+}
+
+/*
  * parameters_smallest_fpr
  *		The finest rate that a filter of this capacity can have.
  *

@@ -20,6 +20,7 @@
 
 extern uint64 cuckoo_parameters_capacity(float8 capacity);
 extern uint64 cuckoo_parameters_rate(float8 fpr);
+extern float8 cuckoo_parameters_fpr_of(const CuckooFilter *filter);
 extern void cuckoo_parameters_check(CuckooParameters *parameters,
 									float8 capacity, float8 fpr,
 									int32 max_copies, int64 seed);
