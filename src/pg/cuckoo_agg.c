@@ -471,6 +471,27 @@ cuckoo_agg_is_ours(Oid aggregate)
 }
 
 /*
+ * cuckoo_agg_is_of_hashes
+ *		Is this aggregate cf_hash_agg?
+ */
+bool
+cuckoo_agg_is_of_hashes(Oid aggregate)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	Form_pg_aggregate form;
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	result = form->aggkind == AGGKIND_NORMAL &&
+		agg_is_function(form->aggtransfn, "cf_hash_agg_transition",
+						cf_hash_agg_transition);
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
  * agg_input
  *		The plan node that a column of another one comes from, or NULL.
  */

@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "cuckoo_agg.h"
 #include "cuckoo_pg.h"
 
 PG_FUNCTION_INFO_V1(cf_hash_agg_transition);

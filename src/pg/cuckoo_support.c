@@ -66,7 +66,7 @@ PG_FUNCTION_INFO_V1(cf_contains_joinsel);
  */
 #define DEFAULT_CONTAINS_SEL	0.1
 
-/* cf_agg(value, capacity, fpr, ...) */
+/* cf_agg(value, capacity, fpr, ...), cf_hash_agg(hash, capacity, fpr, ...) */
 #define AGG_FPR_ARGNO			2
 
 /* What is known of a filter when the query is planned. */
@@ -159,8 +159,8 @@ support_know_constant(const Const *constant, FilterKnowledge *knowledge)
 
 /*
  * support_find_building_aggregate
- *		Find the call of cf_agg or cf_bag_agg in a target list; NULL unless
- *		there is just one.
+ *		Find the call of cf_agg, cf_bag_agg or cf_hash_agg in a target list;
+ *		NULL unless there is just one.
  *
  * Of an aggregate of other people nothing is known, whatever its arguments
  * look like: they can be direct ones, which are not in args.
@@ -180,7 +180,8 @@ support_find_building_aggregate(List *targetlist)
 		Aggref	   *aggref = lfirst(cell);
 
 		if (!IsA(aggref, Aggref) || aggref->args == NIL ||
-			!cuckoo_agg_is_ours(aggref->aggfnoid))
+			!(cuckoo_agg_is_ours(aggref->aggfnoid) ||
+			  cuckoo_agg_is_of_hashes(aggref->aggfnoid)))
 			continue;
 		if (found != NULL && !equal(found, aggref))
 			return NULL;
