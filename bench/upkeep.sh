@@ -9,10 +9,12 @@
 #	  it, against the same table with an extra btree index on (tenant, value):
 #	  rows of all tenants mixed, and batches of one tenant each; filters as
 #	  large as fit into a page are kept in their rows (toast_tuple_target)
-#	- single rows into one hot tenant with a filter of 1 MB, and into 1,000
-#	  tenants: followed, with the staging table of docs/upkeep.md (its SQL is
-#	  taken from there), with the index alone
+#	- the same with each tenant in 16 shards
+#	- single rows into one set of a million values: one filter, 64 to 1,024
+#	  shards, an index instead; WAL for each row, and the size afterwards
+#	- single rows into 1,000 small filters
 #	- UPDATE of other columns, with and without triggers
+#	- cf_attach of 100,000 keys before and after ANALYZE
 # Prints one Markdown table.
 set -euo pipefail
 
@@ -23,9 +25,10 @@ REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 ROUNDS=5
 BATCHES=100
 SECONDS_EACH=15
-CLIENTS=4
+CLIENTS=8
 TENANTS=1000
-HOT=520000				# values: a filter of 1.2 MB at 1 %, with room for as many
+HOT=1000000				# values of the hot set
+SHARDS="1 64 256 1024"
 
 usage()
 {
@@ -37,7 +40,7 @@ Usage: bench/upkeep.sh [--rounds N] [--batches N] [--seconds N] [--clients N] [-
   --seconds N  length of each run of pgbench (default $SECONDS_EACH)
   --clients N  sessions of pgbench (default $CLIENTS)
 
-Takes some fifteen minutes, and 2 GB of disk.  The exit status is 0 if all goals are reached.
+Takes some twenty-five minutes, and 2 GB of disk.  The exit status is 0 if all goals are reached.
 TXT
 }
 
@@ -57,20 +60,22 @@ parse_arguments()
 	((ROUNDS >= 1 && BATCHES >= 1 && SECONDS_EACH >= 1 && CLIENTS >= 1)) || { usage >&2; exit 2; }
 }
 
-# make_tables PER_TENANT
+# make_tables PER_TENANT [SHARDS]
 #		A table with an index more, and one with filters; both with so many
 #		values of each tenant already, and filters with room for more.
 make_tables()
 {
+	local shards=${2:-1}
+
 	q -c "SET client_min_messages = warning" \
-		-c "DROP TABLE IF EXISTS indexed, followed, filters" \
+		-c "DROP TABLE IF EXISTS indexed, followed, filters CASCADE" \
 		-c "CREATE TABLE indexed (id bigserial PRIMARY KEY, tenant int NOT NULL, value bigint NOT NULL)" \
 		-c "CREATE TABLE followed (id bigserial PRIMARY KEY, tenant int NOT NULL, value bigint NOT NULL)" \
 		-c "INSERT INTO indexed (tenant, value) SELECT i % $TENANTS, hashint8extended(i, 0) FROM generate_series(1::bigint, $1::bigint * $TENANTS) i" \
 		-c "INSERT INTO followed (tenant, value) SELECT tenant, value FROM indexed" \
 		-c "CREATE INDEX ON indexed (tenant, value)" \
-		-c "CREATE TABLE filters (tenant int PRIMARY KEY, f cuckoofilter NOT NULL) WITH (fillfactor = 50, toast_tuple_target = 8160)" \
-		-c "SELECT cf_attach('followed', '{value}', 'filters', 'f', '{tenant}', $((5 * $1 + 5000)))" \
+		-c "CREATE TABLE filters (tenant int, shard int, f cuckoofilter NOT NULL, PRIMARY KEY (tenant, shard)) WITH (fillfactor = 50, toast_tuple_target = 8160)" \
+		-c "SELECT cf_attach('followed', '{value}', 'filters', 'f', '{tenant}', $((5 * $1 + 5000)), shards => $shards)" \
 		-c "VACUUM ANALYZE indexed, followed, filters" -c CHECKPOINT >/dev/null
 }
 
@@ -87,32 +92,36 @@ batches()
 		"$BATCHES" "$1" "$tenant" "$TENANTS"
 }
 
+# compare_batches PER_TENANT SHARDS KIND GOAL
 compare_batches()
 {
-	local kind per_tenant round goal lost
+	local side="$1 $2 $3" round lost
 
-	for per_tenant in 100 1000 3000 10000; do
-		say "Batches of 1,000 rows, $(n $per_tenant) values in each of $(n $TENANTS) filters"
-		make_tables "$per_tenant"
-		for kind in mixed grouped; do
-			# The goal is for filters that fit into a page.  One that does not is
-			# written to the TOAST table: a batch of all tenants writes nearly
-			# all of the filters, and that is measured.
-			goal='<= 2'
-			if [ $kind = mixed ] && ((per_tenant > 1000)); then
-				goal='- '
-			fi
-			q -c "$(batches indexed $kind)" -c "$(batches followed $kind)" -c CHECKPOINT
-			for ((round = 1; round <= ROUNDS; round++)); do
-				timed "followed $kind $per_tenant" '' "$(batches followed $kind)"
-				timed "indexed $kind $per_tenant" '' "$(batches indexed $kind)"
-			done
-			ratio_of TIMES "followed $kind $per_tenant" "indexed $kind $per_tenant" \
-				"batches, $kind, filters of $(n $per_tenant) values: followed / indexed" "${goal% *}" "${goal#* }" s
-		done
-		lost=$(q -c "SELECT sum(missing) FROM cf_drift('filters', 'f')")
-		result "the same: values missing" = 0 "$lost" "$lost"
+	say "Batches of 1,000 rows, $3, $(n "$1") values in each of $(n $TENANTS) tenants, $2 shards"
+	make_tables "$1" "$2"
+	q -c "$(batches indexed "$3")" -c "$(batches followed "$3")" -c CHECKPOINT
+	for ((round = 1; round <= ROUNDS; round++)); do
+		timed "followed $side" '' "$(batches followed "$3")"
+		timed "indexed $side" '' "$(batches indexed "$3")"
 	done
+	ratio_of TIMES "followed $side" "indexed $side" \
+		"batches, $3, $(n "$1") values each in $2 shards: followed / indexed" "${4% *}" "${4#* }" s
+	lost=$(q -c "SELECT sum(missing) FROM cf_drift('filters', 'f')")
+	result "the same: values missing" = 0 "$lost" "$lost"
+}
+
+compare_all_batches()
+{
+	local per_tenant
+
+	# The goal is for filters that fit into a page.  One that does not is written
+	# to the TOAST table, and a batch of all tenants writes most of the filters.
+	for per_tenant in 100 1000; do
+		compare_batches "$per_tenant" 1 mixed '<= 2'
+		compare_batches "$per_tenant" 1 grouped '<= 2'
+	done
+	compare_batches 10000 1 mixed '- '
+	compare_batches 10000 16 mixed '<= 2.5'
 }
 
 # Rows that change in another column than those that are followed.
@@ -151,62 +160,83 @@ script()
 	printf '%s\n' "$2" | srv_as tee "$1.sql" >/dev/null
 }
 
-# The tables and functions of the documentation, as they stand there.
-make_staging()
+# make_hot SHARDS
+#		One set of $HOT values: followed in so many shards, or with an index.
+make_hot()
 {
-	awk '/^```sql/ { on = 1; block = ""; next } /^```/ { if (on && block ~ /CREATE TABLE hit /) printf "%s", block; on = 0 } on { block = block $0 "\n" }' \
-		"$REPO/docs/upkeep.md" | srv_as tee staging.sql >/dev/null
-	grep -q fold_hits "$SRV_ROOT$SRV_WORK/staging.sql" || die "docs/upkeep.md has no staging table"
-	q -f staging.sql
-	q -c "CREATE SEQUENCE hit_id"
+	q -c "SET client_min_messages = warning" \
+		-c "DROP TABLE IF EXISTS hot, hot_filter CASCADE" \
+		-c "CREATE TABLE hot (id bigserial PRIMARY KEY, tenant int NOT NULL, value bigint NOT NULL)" \
+		-c "INSERT INTO hot (tenant, value) SELECT 1, hashint8extended(i, 0) FROM generate_series(1::bigint, $HOT) i" \
+		-c "CREATE TABLE hot_filter (tenant int, shard int, f cuckoofilter, PRIMARY KEY (tenant, shard)) WITH (fillfactor = 50, toast_tuple_target = 8160)"
+	if [ "$1" = index ]; then
+		q -c "CREATE INDEX ON hot (tenant, value)"
+	else
+		q -c "SELECT cf_attach('hot', '{value}', 'hot_filter', 'f', '{tenant}', $((2 * HOT)), shards => $1)" >/dev/null
+	fi
+	q -c "VACUUM ANALYZE hot, hot_filter" -c CHECKPOINT >/dev/null
 }
 
-compare_single()
+compare_hot()
 {
-	local round folder side tenant lost=0
+	local side round before bytes rows lost=0
 
-	say "Single rows, $CLIENTS sessions"
-	make_staging
-	make_tables 1
-	q -c "SELECT cf_rebuild('filters', 'f', capacity => 1000000)" \
-		-c "INSERT INTO followed (tenant, value) SELECT 0, hashint8extended(i, 3) FROM generate_series(1::bigint, $HOT) i" \
-		-c "INSERT INTO hit_filter SELECT tenant, f FROM filters" \
-		-c "VACUUM ANALYZE" -c CHECKPOINT >/dev/null
-	step "the hot filter has $(q -c "SELECT bytes FROM filters, cf_info(f) WHERE tenant = 0") bytes"
-	for side in hot spread; do
-		[ $side = hot ] && tenant='0' || tenant="random(1, $((TENANTS - 1)))"
-		script "${side}_followed" "\\set tenant $tenant
-\\set value random(1, 1000000000000000)
-INSERT INTO followed (tenant, value) VALUES (:tenant, :value);"
-		script "${side}_indexed" "\\set tenant $tenant
-\\set value random(1, 1000000000000000)
-INSERT INTO indexed (tenant, value) VALUES (:tenant, :value);"
-		script "${side}_staged" "\\set tenant $tenant
-\\set value random(1, 1000000000000000)
-INSERT INTO hit VALUES (nextval('hit_id'), :tenant, :value);"
+	say "Single rows into one set of $(n $HOT) values, $CLIENTS sessions"
+	script hot "\\set value random(1, 1000000000000000)
+INSERT INTO hot (tenant, value) VALUES (1, :value);"
+	for side in $SHARDS index; do
+		make_hot "$side"
+		rows=$(q -c "SELECT count(*) FROM hot")
+		before=$(q -c "SELECT pg_current_wal_insert_lsn()")
 		for ((round = 1; round <= ROUNDS; round++)); do
-			pgbench_rate "${side}_followed" -f "${side}_followed.sql"
-			pgbench_rate "${side}_indexed" -f "${side}_indexed.sql"
-			# a session that folds every second, all the while
-			(while :; do q -c "CALL fold_hits()"; sleep 1; done) &
-			folder=$!
-			pgbench_rate "${side}_staged" -f "${side}_staged.sql"
-			kill "$folder" 2>/dev/null || true
-			wait "$folder" 2>/dev/null || true
-			q -c "CALL fold_hits()"
-			lost=$((lost + $(q -c "SELECT count(*) FROM hit WHERE NOT may_have_hit(site, visitor)")))
-			# each round begins with the same filter, or it would be full at last
-			q -c "TRUNCATE hit, hit_pending" -c CHECKPOINT \
-				-c "UPDATE hit_filter SET visitors = f FROM filters WHERE site = tenant"
+			pgbench_rate "hot $side" -f hot.sql
 		done
+		bytes=$(q -c "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$before')::bigint / ((SELECT count(*) FROM hot) - $rows)")
+		result "one hot set, $side shards: bytes of WAL a row" - '' "$bytes" "$(n "$bytes")"
+		[ "$side" = index ] ||
+			lost=$((lost + $(q -c "SELECT sum(missing) FROM cf_drift('hot_filter', 'f')")))
+		value_of TIMES "hot $side" "one hot set, $side shards" - '' 'rows/s'
 	done
-	value_of TIMES hot_followed "single rows, one hot filter of 1 MB, followed" - '' 'rows/s'
-	value_of TIMES hot_indexed "the same table with the index alone" - '' 'rows/s'
-	ratio_of TIMES hot_staged hot_followed "one hot filter: staged / followed" '>=' 10 'rows/s'
-	value_of TIMES spread_followed "single rows, $(n $TENANTS) small filters, followed" - '' 'rows/s'
+	ratio_of TIMES "hot 256" "hot 1" "one hot set: 256 shards / one filter" '>=' 10 'rows/s'
+	ratio_of TIMES "hot 256" "hot index" "one hot set: 256 shards / index" '>=' 0.25 'rows/s'
+	ratio_of TIMES "hot 1024" "hot index" "one hot set: 1,024 shards / index" '>=' 0.25 'rows/s'
+	result "hot sets: values missing" = 0 "$lost" "$lost"
+}
+
+compare_spread()
+{
+	local round side
+
+	say "Single rows into $(n $TENANTS) small filters, $CLIENTS sessions"
+	make_tables 1
+	for side in followed indexed; do
+		script "$side" "\\set tenant random(1, $((TENANTS - 1)))
+\\set value random(1, 1000000000000000)
+INSERT INTO $side (tenant, value) VALUES (:tenant, :value);"
+	done
+	for ((round = 1; round <= ROUNDS; round++)); do
+		pgbench_rate spread_followed -f followed.sql
+		pgbench_rate spread_indexed -f indexed.sql
+	done
 	ratio_of TIMES spread_followed spread_indexed "small filters: followed / indexed" - '' 'rows/s'
-	ratio_of TIMES spread_staged spread_followed "small filters: staged / followed" - '' 'rows/s'
-	result "staged: values missing, while probes look at both" = 0 "$lost" "$lost"
+}
+
+# Building without statistics and with them.
+compare_attach()
+{
+	local round
+
+	say "cf_attach of 100,000 keys"
+	for ((round = 1; round <= ROUNDS; round++)); do
+		q -c "SET client_min_messages = warning" -c "DROP TABLE IF EXISTS many, many_filter CASCADE" \
+			-c "CREATE TABLE many (id int, k int, v int) WITH (autovacuum_enabled = off)" \
+			-c "CREATE TABLE many_filter (k int PRIMARY KEY, f cuckoofilter) WITH (autovacuum_enabled = off)" \
+			-c "INSERT INTO many SELECT i, i % 100000, i FROM generate_series(1, 200000) i"
+		timed attach_before '' "SELECT cf_attach('many', '{v}', 'many_filter', 'f', '{k}', 10)"
+		q -c "SELECT cf_detach('many')" -c "TRUNCATE many_filter" -c "ANALYZE many" >/dev/null
+		timed attach_after '' "SELECT cf_attach('many', '{v}', 'many_filter', 'f', '{k}', 10)"
+	done
+	ratio_of TIMES attach_before attach_after "cf_attach of 100,000 keys: before / after ANALYZE" '<=' 1.5 s
 }
 
 main()
@@ -215,9 +245,11 @@ main()
 	arm_cleanup
 	cd /
 	bench_start 'shared_buffers = 512MB'
-	compare_batches
+	compare_all_batches
 	compare_updates
-	compare_single
+	compare_hot
+	compare_spread
+	compare_attach
 	say ''
 	circumstances "$ROUNDS rounds of $BATCHES batches, $CLIENTS sessions for $SECONDS_EACH s, fsync off"
 	say ''
