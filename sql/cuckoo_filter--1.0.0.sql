@@ -169,8 +169,9 @@ CREATE FUNCTION cf_contains_hashes(filter cuckoofilter, hashes pg_catalog._int8)
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 60;
 COMMENT ON FUNCTION cf_contains_hashes(cuckoofilter, pg_catalog._int8) IS 'cf_contains_hash() of each hash, in an array of the same shape';
 
+-- not STRICT: a NULL seed stands for the default
 CREATE FUNCTION cf_hash(value pg_catalog.anycompatible, seed pg_catalog.int8 DEFAULT 0) RETURNS pg_catalog.int8
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION cf_hash(pg_catalog.anycompatible, pg_catalog.int8) IS 'the hash that a filter with this seed takes of the value';
 
 --

@@ -51,7 +51,7 @@ SELECT e, try(e) FROM (VALUES
 	('cf_contained(1, NULL)'), ('cf_contains_hash(NULL, 1)'), ('cf_contains_hash(cf_new(1), NULL)'),
 	('cf_contains_any(NULL, ARRAY[1])'), ('cf_contains_all(cf_new(1), NULL::int[])'), ('cf_contains_each(cf_new(1), NULL::int[])'),
 	('cf_count(NULL)'), ('cf_count(NULL, 1)'), ('cf_count(cf_new(1), NULL::int)'), ('cf_fpr(NULL)'),
-	('cf_resize(NULL, 10)'), ('cf_hash(NULL::int)'), ('cf_hash(1, NULL)'),
+	('cf_resize(NULL, 10)'), ('cf_hash(NULL::int)'), ('NULLIF(cf_hash(1, NULL), cf_hash(1))'),
 	('(SELECT count(*) FROM cf_plan(NULL))'), ('(SELECT count(*) FROM cf_check(NULL))')) v(e);
 SELECT * FROM cf_info(NULL);
 

@@ -116,6 +116,12 @@ SELECT input, outcome('text', input, cf_new(100)) FROM (VALUES
 	(''), (' '), ('c'), ('cf'), ('cf1'), ('cf1:'), ('cf2:'), ('CF1:'), ('cf1 :'), ('cf1:='), ('cf1:===='),
 	('cf1:A'), ('cf1:AA=='), ('cf1:AAAA'), ('cf1:AAAAAAAAAAA='), ('cf1:AAAAAAAAAAAAAAAA'), ('{}'), ('\x00'), ('cf1:é')
 	) v(input);
+-- padding only where it belongs: the last characters changed, moved, added
+SELECT s.name, e AS ending, outcome('text', regexp_replace(f::text, '.{4}$', e), f) AS outcome
+	FROM sample s, LATERAL (SELECT right(f::text, 4) AS last) l,
+		LATERAL (VALUES (last), (rtrim(last, '=')), (rtrim(last, '=') || '='), (rtrim(last, '=') || '==='), (left(last, 2) || '=A'), (left(last, 2) || '=B'),
+			('=' || left(last, 3)), (left(last, 1) || '=' || right(last, 2)), ('===='), (last || '===='), (last || 'A')) v(e)
+	WHERE s.name IN ('empty', 'list') AND e IS DISTINCT FROM last ORDER BY 1, 2;
 -- no white space, anywhere
 SELECT bool_and(outcome('text', t, f) = '22P02') FROM sample,
 	LATERAL (VALUES (' ' || f::text), (f::text || ' '), (f::text || E'\n'), (E'\t' || f::text),

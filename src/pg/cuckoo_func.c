@@ -724,13 +724,20 @@ cf_count_value(PG_FUNCTION_ARGS)
 /*
  * cf_hash(value, seed bigint)
  *		The hash that a filter with that seed takes of a value.
+ *
+ * Not STRICT: a NULL seed stands for the default.
  */
 Datum
 cf_hash(PG_FUNCTION_ARGS)
 {
+	const int64 seed = PG_ARGISNULL(1) ? CUCKOO_DEFAULT_SEED :
+		PG_GETARG_INT64(1);
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) cuckoo_hash_value(func_value_hasher(fcinfo, 0),
 											  PG_GETARG_DATUM(0),
-											  (uint64) PG_GETARG_INT64(1)));
+											  (uint64) seed));
 }
 
 /*

@@ -116,6 +116,26 @@ io_unpack_image(struct varlena *datum, size_t bytes, int sqlerrcode,
 }
 
 /*
+ * io_is_padded
+ *		Does base64 come in groups of four, the last one filled up with "="?
+ *
+ * The server's decoder takes "XY=A" for "XY==".
+ */
+static bool
+io_is_padded(const char *base64, size_t length)
+{
+	const char *const padding = memchr(base64, '=', length);
+	size_t		npadding;
+
+	if (length % 4 != 0)
+		return false;
+	if (padding == NULL)
+		return true;
+	npadding = length - (size_t) (padding - base64);
+	return npadding == 1 || (npadding == 2 && padding[1] == '=');
+}
+
+/*
  * io_decode_base64
  *		Decode so many characters of base64 into bytes, which has room for them.
  *
@@ -141,9 +161,6 @@ io_decode_base64(const char *base64, size_t length, char *bytes)
 		length -= n;
 		if (length == 0)
 			return nbytes;
-		/* padding is for the end */
-		if (ndecoded < BASE64_PIECE)
-			return -1;
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -203,7 +220,8 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 				 errmsg("cuckoo filter would be larger than 512 MiB")));
 
 	datum = palloc(VARHDRSZ + (base64_length + 3) / 4 * 3);
-	bytes = io_decode_base64(base64, base64_length, VARDATA(datum));
+	bytes = io_is_padded(base64, base64_length) ?
+		io_decode_base64(base64, base64_length, VARDATA(datum)) : -1;
 	if (bytes < 0)
 		ereturn(escontext, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
