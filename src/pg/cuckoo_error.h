@@ -14,7 +14,7 @@
 #include "pg_compat.h"
 
 #define CUCKOO_MERGEABLE_HINT \
-	"Build filters that are to be merged with one capacity, that of all their values together, and with the same false positive rate and seed.  Without a capacity, cf_agg() takes the number of the values it gets."
+	"Build filters that are to be merged with one capacity, that of all their values together, and with the same false positive rate and seed.  Without a capacity, cf_agg() takes the number of the values it gets, or 1 if there are none."
 
 extern void cuckoo_error_image(CuckooStatus status, const uint8 *image,
 							   int sqlerrcode, const char *message,
