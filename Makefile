@@ -110,6 +110,7 @@ UPKEEP_HEADERS = \
 	src/upkeep/cuckoo_columns.h \
 	src/upkeep/cuckoo_install.h \
 	src/upkeep/cuckoo_rebuild.h \
+	src/upkeep/cuckoo_session.h \
 	src/upkeep/cuckoo_shard.h \
 	src/upkeep/cuckoo_source.h \
 	src/upkeep/cuckoo_sql.h \

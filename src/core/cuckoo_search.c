@@ -10,6 +10,8 @@
  */
 #include <string.h>
 
+#include "cuckoo_bytes.h"
+#include "cuckoo_hash.h"
 #include "cuckoo_search.h"
 
 /*

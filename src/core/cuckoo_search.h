@@ -8,7 +8,14 @@
 #ifndef CUCKOO_SEARCH_H
 #define CUCKOO_SEARCH_H
 
-#include "cuckoo_table.h"
+#include "cuckoo_header.h"
+
+/*
+ * The most buckets that the search for a free slot looks at.  At the load
+ * factors the sizing allows a few dozen do; the bound is what an add that
+ * fails costs.
+ */
+#define CUCKOO_MAX_SEARCH		2048
 
 /*
  * The search for a free slot: the buckets reached so far, in the order in

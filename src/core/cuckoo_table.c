@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cuckoo_search.h"
+#include "cuckoo_table.h"
 
 /* Buckets handled between two polls. */
 #define POLL_BUCKETS	(UINT64_C(1) << 12)

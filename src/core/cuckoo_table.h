@@ -15,13 +15,6 @@
 #include "cuckoo_header.h"
 
 /*
- * The most buckets that the search for a free slot looks at.  At the load
- * factors the sizing allows a few dozen do; the bound is what an add that
- * fails costs.
- */
-#define CUCKOO_MAX_SEARCH		2048
-
-/*
  * cuckoo_table_place
  *		Where an address is in a table.
  *

@@ -14,6 +14,7 @@
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
+#include "common/shortest_dec.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -22,7 +23,6 @@
 
 #include "../pg/cuckoo_pg.h"
 #include "cuckoo_attachment.h"
-#include "cuckoo_sql.h"
 
 const int16 cuckoo_trigger_types[CUCKOO_NTRIGGERS] = {
 	TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE |
@@ -153,7 +153,10 @@ cuckoo_attachment_read(CuckooAttachment *attachment, Oid source, Oid target,
 		attachment->target_keys[attachment->ntarget_keys++] = pstrdup(args[9]);
 }
 
-/* The arguments, as they stand in CREATE TRIGGER. */
+/*
+ * The arguments, as they stand in CREATE TRIGGER.  Numbers are the same again
+ * when they are read, whatever is set.
+ */
 char *
 cuckoo_attachment_write(const CuckooAttachment *attachment)
 {
@@ -165,8 +168,8 @@ cuckoo_attachment_write(const CuckooAttachment *attachment)
 																	attachment->nkeys)),
 					quote_literal_cstr(cuckoo_attachment_names_text(attachment->target_keys,
 																	attachment->nkeys)),
-					cuckoo_sql_float8(attachment->capacity),
-					cuckoo_sql_float8(attachment->fpr),
+					double_to_shortest_decimal(attachment->capacity),
+					double_to_shortest_decimal(attachment->fpr),
 					attachment->max_copies, (long long) attachment->seed,
 					attachment->nshards,
 					attachment->nshards == 0 ? "''" :

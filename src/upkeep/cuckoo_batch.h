@@ -10,7 +10,7 @@
 
 #include "lib/rbtree.h"
 
-#include "cuckoo_upkeep.h"
+#include "cuckoo_session.h"
 
 /* What is done to the filter of one key. */
 typedef struct CuckooTenant

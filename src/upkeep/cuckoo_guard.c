@@ -27,6 +27,7 @@
 
 #include "cuckoo_source.h"
 #include "cuckoo_sql.h"
+#include "cuckoo_upkeep.h"
 #include "cuckoo_write.h"
 
 PG_FUNCTION_INFO_V1(cf_guard);

@@ -73,19 +73,12 @@ cuckoo_sql_function(Oid sibling, const char *name)
 									  name);
 }
 
-/* A number that is the same again when it is read, whatever is set. */
-char *
-cuckoo_sql_float8(float8 number)
-{
-	return double_to_shortest_decimal(number);
-}
-
 /* Arguments for the aggregates but for the capacity. */
 char *
 cuckoo_sql_rate(const CuckooAttachment *attachment)
 {
 	return psprintf("'%s'::pg_catalog.float8, %d, '%lld'::pg_catalog.int8",
-					cuckoo_sql_float8(attachment->fpr),
+					double_to_shortest_decimal(attachment->fpr),
 					attachment->max_copies, (long long) attachment->seed);
 }
 
@@ -94,7 +87,7 @@ char *
 cuckoo_sql_parameters(const CuckooAttachment *attachment)
 {
 	return psprintf("'%s'::pg_catalog.float8, %s",
-					cuckoo_sql_float8(cuckoo_attachment_share(attachment)),
+					double_to_shortest_decimal(cuckoo_attachment_share(attachment)),
 					cuckoo_sql_rate(attachment));
 }
 

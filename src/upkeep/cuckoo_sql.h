@@ -27,7 +27,6 @@ extern char *cuckoo_sql_regclass(Oid relation);
 extern char *cuckoo_sql_source(const CuckooAttachment *attachment);
 extern char *cuckoo_sql_target(const CuckooAttachment *attachment);
 extern char *cuckoo_sql_function(Oid sibling, const char *name);
-extern char *cuckoo_sql_float8(float8 number);
 extern char *cuckoo_sql_parameters(const CuckooAttachment *attachment);
 extern char *cuckoo_sql_rate(const CuckooAttachment *attachment);
 extern char *cuckoo_sql_value(const CuckooAttachment *attachment);
