@@ -11,6 +11,7 @@ EXTENSION = cuckoo_filter
 MODULE_big = cuckoo_filter
 
 CORE_OBJS = \
+	src/core/cuckoo_block.o \
 	src/core/cuckoo_bucket.o \
 	src/core/cuckoo_build.o \
 	src/core/cuckoo_filter.o \
@@ -68,6 +69,8 @@ UPKEEP_OBJS = \
 OBJS = $(CORE_OBJS) $(PG_OBJS) $(UPKEEP_OBJS)
 
 CORE_HEADERS = \
+	src/core/cuckoo_block.h \
+	src/core/cuckoo_block_rows.h \
 	src/core/cuckoo_bucket.h \
 	src/core/cuckoo_build.h \
 	src/core/cuckoo_bytes.h \

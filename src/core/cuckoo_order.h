@@ -10,6 +10,27 @@
 
 #include "cuckoo_bytes.h"
 
+/*
+ * cuckoo_order_hash
+ *		What a build wants hashes sorted by.
+ *
+ * The hash turned left by 24 bits, so that its variable bits 31 to 0 come
+ * first.  The superblock of a value is the first of these, whatever the
+ * number of superblocks (see cuckoo_table_place()): in this order a table of
+ * any size is filled from its first superblock to its last.
+ */
+static inline uint64_t
+cuckoo_order_hash(uint64_t hash)
+{
+	return hash << 24 | hash >> 40;
+}
+
+static inline uint64_t
+cuckoo_order_hash_back(uint64_t key)
+{
+	return key >> 24 | key << 40;
+}
+
 /* Keys fall into so many parts by their first bits. */
 #define CUCKOO_ORDER_PART_BITS	8
 #define CUCKOO_ORDER_PARTS		(1 << CUCKOO_ORDER_PART_BITS)

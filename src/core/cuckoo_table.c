@@ -115,12 +115,7 @@ table_insert_by_relocation(CuckooFilter *filter, const CuckooPlace *places,
 	cuckoo_bucket_write(packing, table, cuckoo_search_bucket(&search, node),
 						fps);
 
-	if (filter->nkicks <= UINT64_MAX - (uint64_t) path_length)
-		filter->nkicks += (uint64_t) path_length;
-	if (path_length > UINT8_MAX)
-		path_length = UINT8_MAX;
-	if (filter->longest_path < path_length)
-		filter->longest_path = path_length;
+	cuckoo_table_count_moves(filter, path_length);
 	return CUCKOO_OK;
 }
 

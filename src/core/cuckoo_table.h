@@ -199,6 +199,18 @@ extern CuckooStatus cuckoo_table_check(const CuckooFilter *filter,
 									   const CuckooHost *host,
 									   uint64_t *position);
 
+/* Keep the statistics of relocations: one of so many moves was made. */
+static inline void
+cuckoo_table_count_moves(CuckooFilter *filter, int path_length)
+{
+	if (filter->nkicks <= UINT64_MAX - (uint64_t) path_length)
+		filter->nkicks += (uint64_t) path_length;
+	if (path_length > UINT8_MAX)
+		path_length = UINT8_MAX;
+	if (filter->longest_path < path_length)
+		filter->longest_path = path_length;
+}
+
 /*
  * cuckoo_table_add
  *		Add one more copy of what has this address.
