@@ -9,6 +9,7 @@
 
 #include "cuckoo_block.h"
 #include "cuckoo_order.h"
+#include "cuckoo_table.h"
 
 /* Buckets that are put in order at a time, in vector registers if they can be. */
 #define LANES				8
