@@ -58,7 +58,8 @@ servers.  Leaves nothing behind but installed packages.
   --fuzz=SECS  instead of all these, fuzz the input functions and the core
                with libFuzzer, in new ways each time; 600 seconds if not given
   --smith=SECS instead, let sqlsmith make up queries on tables with filters
-  --stress=SECS  instead, let many write at once to tables that filters follow
+  --stress=SECS  instead, let many write at once to tables that filters follow,
+               and one write at random what is hard to follow
   --coverage   instead, the core's and the server's tests in builds that count,
                and what lines of the sources they reach
 
@@ -205,8 +206,8 @@ run_stress()
 {
 	local status=0
 
-	TAP_ENV=(CUCKOO_TEST_UPKEEP_SECONDS="$1")
-	run_tap test/t/008_upkeep_stress.pl || status=$?
+	TAP_ENV=(CUCKOO_TEST_UPKEEP_SECONDS="$1" CUCKOO_TEST_STATEMENTS=$((20 * $1)))
+	run_tap test/t/008_upkeep_stress.pl test/t/015_upkeep_model.pl || status=$?
 	TAP_ENV=()
 	step "$(awk '/^# round [0-9]+: [0-9]+ transactions/ { n += $4 } END { print n + 0 }' \
 		"$SRV_ROOT$SRV_WORK/tap.log") transactions"
