@@ -29,6 +29,13 @@
  */
 #define MAX_PASSED_KEYS		64
 
+/*
+ * From so many keys on they are distributed twice, by fewer bits each: what
+ * one distribution of so many groups writes to would not stay in the cache.
+ */
+#define MIN_TWICE_KEYS		12288
+#define TWICE_BITS			11
+
 #define DIGIT_BITS			8
 #define NDIGITS				(64 / DIGIT_BITS)
 
@@ -143,6 +150,79 @@ order_distribute(const uint64_t *keys, uint64_t *sorted, size_t nkeys,
 }
 
 /*
+ * order_insert_all
+ *		Copy keys that are near their places to an array, each into its place.
+ *
+ * Returns false if they are not near; the array then has all of them, in any
+ * order.
+ */
+static bool
+order_insert_all(const uint64_t *keys, uint64_t *sorted, size_t nkeys)
+{
+	size_t		npassed = 0;
+
+	for (size_t i = 0; i < nkeys; i++)
+	{
+		const uint64_t key = keys[i];
+		size_t		place = i;
+
+		for (; place > 0 && sorted[place - 1] > key; place--)
+			sorted[place] = sorted[place - 1];
+		sorted[place] = key;
+		npassed += i - place;
+		if (cuckoo_unlikely(npassed / MAX_PASSED_KEYS > nkeys))
+		{
+			memcpy(sorted + i + 1, keys + i + 1,
+				   (nkeys - i - 1) * sizeof(uint64_t));
+			return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * order_sort_twice
+ *		Sort many keys into another array: by the second of two digits, by the
+ *		first, and at last by insertion.
+ *
+ * The digits follow the first_bit that all keys have in common.  Returns false
+ * if the keys are so uneven that sorting by insertion would be slow; the array
+ * then has all of them, in any order.
+ */
+static bool
+order_sort_twice(uint64_t *keys, uint64_t *sorted, size_t nkeys, int first_bit)
+{
+	const int	shift = 64 - first_bit - TWICE_BITS;
+	const int	second_shift = shift - TWICE_BITS;
+	const uint64_t mask = cuckoo_low_bits(TWICE_BITS);
+	uint32_t	first[1 << TWICE_BITS] = {0};
+	uint32_t	second[1 << TWICE_BITS] = {0};
+	uint32_t	place = 0;
+	uint32_t	second_place = 0;
+
+	for (size_t i = 0; i < nkeys; i++)
+	{
+		first[keys[i] >> shift & mask]++;
+		second[keys[i] >> second_shift & mask]++;
+	}
+	for (size_t i = 0; i < (size_t) 1 << TWICE_BITS; i++)
+	{
+		const uint32_t count = first[i];
+		const uint32_t second_count = second[i];
+
+		first[i] = place;
+		place += count;
+		second[i] = second_place;
+		second_place += second_count;
+	}
+	for (size_t i = 0; i < nkeys; i++)
+		sorted[second[keys[i] >> second_shift & mask]++] = keys[i];
+	for (size_t i = 0; i < nkeys; i++)
+		keys[first[sorted[i] >> shift & mask]++] = sorted[i];
+	return order_insert_all(keys, sorted, nkeys);
+}
+
+/*
  * cuckoo_order_sort
  *		Sort keys into another array.
  *
@@ -159,6 +239,11 @@ cuckoo_order_sort(uint64_t *keys, uint64_t *sorted, size_t nkeys,
 	{
 		memcpy(sorted, keys, nkeys * sizeof(uint64_t));
 		order_sort_by_insertion(sorted, nkeys);
+	}
+	else if (nkeys >= MIN_TWICE_KEYS && nkeys <= UINT32_MAX)
+	{
+		if (!order_sort_twice(keys, sorted, nkeys, first_bit))
+			order_sort_by_digits(sorted, keys, nkeys);
 	}
 	else if (order_distribute(keys, sorted, nkeys, first_bit))
 		order_sort_by_insertion(sorted, nkeys);

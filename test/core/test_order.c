@@ -83,7 +83,8 @@ static size_t
 choose_size(int i)
 {
 	static const size_t sizes[] = {
-		0, 1, 2, 3, 23, 24, 25, 26, 31, 32, 33, 127, 128, 4095, 4096, MAX_KEYS
+		0, 1, 2, 3, 23, 24, 25, 26, 31, 32, 33, 127, 128, 4095, 4096, 12287,
+		12288, MAX_KEYS
 	};
 
 	return (size_t) i < sizeof(sizes) / sizeof(sizes[0]) ? sizes[i] :
