@@ -422,7 +422,7 @@ hasher_is_transition_of(Oid function, Oid aggregate)
  * their own that calls the transition functions of others with a fresh
  * FmgrInfo.  The aggregate that is current then has arguments of other types,
  * and hashes made by those would be wrong.  So its types are taken only if
- * the function is its own transition function.
+ * the function is its own transition function.  test/module makes such calls.
  */
 static Oid
 hasher_call_argument(FunctionCallInfo fcinfo, int argno, Oid *collation)
