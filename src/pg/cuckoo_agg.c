@@ -197,7 +197,7 @@ static Datum
 agg_transition(FunctionCallInfo fcinfo, bool is_bag)
 {
 	const int	narguments = PG_NARGS() - 2;
-	const NullableDatum *const arguments = fcinfo->args + 2;
+	const NullableDatum *arguments = fcinfo->args + 2;
 	MemoryContext context;
 	CuckooAggState *state;
 	CuckooHasher *key;
@@ -324,7 +324,7 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 Datum
 cf_agg_serialize(PG_FUNCTION_ARGS)
 {
-	CuckooAggState *const state = (CuckooAggState *) PG_GETARG_POINTER(0);
+	CuckooAggState *state = (CuckooAggState *) PG_GETARG_POINTER(0);
 	const uint64 nkeys = cuckoo_collector_count(&state->collector);
 	CuckooCollectorReader reader;
 	CuckooHashSource source;
@@ -372,8 +372,8 @@ cf_agg_serialize(PG_FUNCTION_ARGS)
 Datum
 cf_agg_deserialize(PG_FUNCTION_ARGS)
 {
-	bytea	   *const bytes = PG_GETARG_BYTEA_PP(0);
-	CuckooAggState *const state = agg_new_state(CurrentMemoryContext);
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	CuckooAggState *state = agg_new_state(CurrentMemoryContext);
 	NullableDatum arguments[NPARAMETERS];
 	StringInfoData buffer;
 	int			max_equal;

@@ -82,7 +82,7 @@ cuckoo_cost_rel(PlannerInfo *root, int varno)
 static double
 cost_key_cost(Oid type)
 {
-	const CuckooHasher *const key =
+	const CuckooHasher *key =
 		cuckoo_hasher_for_estimate(type, DEFAULT_COLLATION_OID,
 								   CurrentMemoryContext);
 
@@ -234,7 +234,7 @@ cost_number_of_elements(Node *array)
 {
 	if (IsA(array, Const) && !((Const *) array)->constisnull)
 	{
-		const ArrayType *const value =
+		const ArrayType *value =
 			DatumGetArrayTypeP(((Const *) array)->constvalue);
 
 		return ArrayGetNItems(ARR_NDIM(value), ARR_DIMS(value));

@@ -140,7 +140,7 @@ support_probe_of_call(Probe *probe, ProbeKind kind, Oid funcid, List *args,
 static bool
 support_know_constant(const Const *constant, FilterKnowledge *knowledge)
 {
-	CuckooFilter *const filter = &knowledge->filter;
+	CuckooFilter *filter = &knowledge->filter;
 	const struct varlena *datum;
 
 	if (constant->constisnull)
@@ -201,8 +201,8 @@ support_declared_fpr(const Aggref *aggref)
 	if (list_length(aggref->aggargtypes) > AGG_FPR_ARGNO &&
 		list_length(aggref->args) > AGG_FPR_ARGNO)
 	{
-		const TargetEntry *const entry = list_nth(aggref->args, AGG_FPR_ARGNO);
-		const Const *const argument = (const Const *) entry->expr;
+		const TargetEntry *entry = list_nth(aggref->args, AGG_FPR_ARGNO);
+		const Const *argument = (const Const *) entry->expr;
 
 		if (IsA(argument, Const) && argument->consttype == FLOAT8OID &&
 			!argument->constisnull)
@@ -241,7 +241,7 @@ support_know_subplan(PlannerInfo *root, const SubPlan *subplan,
 	{
 		if (IsA(plan, SubqueryScan))
 		{
-			SubqueryScan *const scan = (SubqueryScan *) plan;
+			SubqueryScan *scan = (SubqueryScan *) plan;
 
 			subroot = find_base_rel(subroot, scan->scan.scanrelid)->subroot;
 			plan = scan->subplan;
@@ -294,7 +294,7 @@ support_know_param(PlannerInfo *root, const Param *param,
 
 		foreach(cell, outer->init_plans)
 		{
-			const SubPlan *const subplan = lfirst_node(SubPlan, cell);
+			const SubPlan *subplan = lfirst_node(SubPlan, cell);
 
 			if (list_length(subplan->setParam) == 1 &&
 				linitial_int(subplan->setParam) == param->paramid)
@@ -345,7 +345,7 @@ support_probe_common_values(const Probe *probe,
 							double *passed, double *all, int *npassed,
 							int *nall)
 {
-	const CuckooFilter *const filter = &knowledge->filter;
+	const CuckooFilter *filter = &knowledge->filter;
 	AttStatsSlot slot;
 
 	*passed = *all = 0;
@@ -460,7 +460,7 @@ static double
 support_array_selectivity(PlannerInfo *root, const Probe *probe,
 						  const FilterKnowledge *knowledge, int varRelid)
 {
-	const ArrayExpr *const array = (ArrayExpr *) probe->value;
+	const ArrayExpr *array = (ArrayExpr *) probe->value;
 	double		none = 1;
 	double		all = 1;
 	ListCell   *cell;
@@ -470,7 +470,7 @@ support_array_selectivity(PlannerInfo *root, const Probe *probe,
 
 	foreach(cell, array->elements)
 	{
-		Node	   *const element = lfirst(cell);
+		Node	   *element = lfirst(cell);
 		double		selectivity;
 
 		/* the functions leave NULL out */
@@ -741,9 +741,9 @@ support_probe_selectivity(PlannerInfo *root, const Probe *probe, int varRelid)
 Datum
 cf_contains_sel(PG_FUNCTION_ARGS)
 {
-	PlannerInfo *const root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
 	const Oid	operator = PG_GETARG_OID(1);
-	List	   *const args = (List *) PG_GETARG_POINTER(2);
+	List	   *args = (List *) PG_GETARG_POINTER(2);
 	const int	varRelid = PG_GETARG_INT32(3);
 	Probe		probe;
 
@@ -795,7 +795,7 @@ support_selectivity(SupportRequestSelectivity *request, ProbeKind kind)
 static Node *
 support_cost(SupportRequestCost *request, ProbeKind kind)
 {
-	Node	   *const node = request->node;
+	Node	   *node = request->node;
 	List	   *args;
 	Probe		probe;
 
@@ -822,7 +822,7 @@ support_cost(SupportRequestCost *request, ProbeKind kind)
 static Datum
 support_answer(FunctionCallInfo fcinfo, ProbeKind kind)
 {
-	Node	   *const request = (Node *) PG_GETARG_POINTER(0);
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	Node	   *answer = NULL;
 
 	if (IsA(request, SupportRequestSelectivity))
@@ -868,11 +868,11 @@ Datum
 cf_change_support(PG_FUNCTION_ARGS)
 {
 #ifdef CUCKOO_HAVE_MODIFY_IN_PLACE
-	Node	   *const request = (Node *) PG_GETARG_POINTER(0);
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 
 	if (IsA(request, SupportRequestModifyInPlace))
 	{
-		const SupportRequestModifyInPlace *const modify =
+		const SupportRequestModifyInPlace *modify =
 			(SupportRequestModifyInPlace *) request;
 		Param	   *filter = modify->args != NIL ? linitial(modify->args) : NULL;
 
