@@ -42,10 +42,13 @@ PG_OBJS = \
 	src/pg/cuckoo_hasher.o \
 	src/pg/cuckoo_io.o \
 	src/pg/cuckoo_key.o \
+	src/pg/cuckoo_label.o \
 	src/pg/cuckoo_module.o \
+	src/pg/cuckoo_number.o \
 	src/pg/cuckoo_parameters.o \
 	src/pg/cuckoo_pending.o \
 	src/pg/cuckoo_reader.o \
+	src/pg/cuckoo_string.o \
 	src/pg/cuckoo_support.o \
 	src/pg/cuckoo_toast.o \
 	src/pg/cuckoo_union.o
@@ -100,10 +103,13 @@ PG_HEADERS = \
 	src/pg/cuckoo_family.h \
 	src/pg/cuckoo_hasher.h \
 	src/pg/cuckoo_key.h \
+	src/pg/cuckoo_label.h \
+	src/pg/cuckoo_number.h \
 	src/pg/cuckoo_parameters.h \
 	src/pg/cuckoo_pending.h \
 	src/pg/cuckoo_pg.h \
 	src/pg/cuckoo_reader.h \
+	src/pg/cuckoo_string.h \
 	src/pg/cuckoo_toast.h \
 	src/pg/pg_compat.h
 UPKEEP_HEADERS = \

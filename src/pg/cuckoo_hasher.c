@@ -277,39 +277,20 @@ hasher_resolve_multirange(CuckooHasher *hasher)
 }
 
 /*
- * cuckoo_hasher_for_type
- *		How the values of a type become key bytes.
- *
- * collation is the one that "=" would use; it matters only for text and for
- * arrays of it, since records and ranges bring their own.  The result and all
- * it will ever cache live in mcxt.
- *
- * Parts are resolved here as well, except for the fields of a record, which
- * are known only when the first record comes.
+ * hasher_resolve_other
+ *		Fill in a hasher for a type that is none of key_types.
  */
-CuckooHasher *
-cuckoo_hasher_for_type(Oid type, Oid collation, MemoryContext mcxt)
+static void
+hasher_resolve_other(CuckooHasher *hasher, Oid type, Oid collation)
 {
-	CuckooHasher *hasher;
-	Oid			element;
+	const Oid	element = get_element_type(hasher->type);
 
-	check_stack_depth();
-
-	hasher = MemoryContextAllocZero(mcxt, sizeof(CuckooHasher));
-	hasher->mcxt = mcxt;
-	hasher->type = getBaseType(type);
-	get_typlenbyvalalign(hasher->type, &hasher->typlen, &hasher->typbyval,
-						 &hasher->typalign);
-	if (hasher_resolve_builtin(hasher, collation))
-		return hasher;
-
-	element = get_element_type(hasher->type);
 	if (OidIsValid(element))
 	{
 		hasher->kind = KEY_ARRAY;
 		hasher->family = CUCKOO_FAMILY_ARRAY;
 		hasher_set_element(hasher, element, collation);
-		return hasher;
+		return;
 	}
 
 	switch (hasher->type == RECORDOID ? TYPTYPE_COMPOSITE :
@@ -341,6 +322,79 @@ cuckoo_hasher_for_type(Oid type, Oid collation, MemoryContext mcxt)
 		default:
 			hasher_refuse_type(type, NULL);
 	}
+}
+
+/*
+ * hasher_form
+ *		The form of a kind of keys.
+ *
+ * Without a default, so that the compiler asks for each new kind.
+ */
+static KeyForm
+hasher_form(KeyKind kind)
+{
+	switch (kind)
+	{
+		case KEY_INT2:
+		case KEY_INT4:
+		case KEY_INT8:
+		case KEY_FLOAT4:
+		case KEY_FLOAT8:
+		case KEY_BOOL:
+		case KEY_OID:
+		case KEY_TIMETZ:
+		case KEY_INTERVAL:
+		case KEY_INET:
+			return KEY_FORM_SMALL;
+
+		case KEY_FIXED:
+		case KEY_VARLENA:
+		case KEY_TEXT:
+		case KEY_BPCHAR:
+		case KEY_NAME:
+		case KEY_CSTRING:
+		case KEY_CHAR:
+		case KEY_ENUM:
+			return KEY_FORM_STRING;
+
+		case KEY_NUMERIC:
+		case KEY_BIT:
+		case KEY_JSONB:
+		case KEY_ARRAY:
+		case KEY_RECORD:
+		case KEY_RANGE:
+		case KEY_MULTIRANGE:
+			break;
+	}
+	return KEY_FORM_BUILT;
+}
+
+/*
+ * cuckoo_hasher_for_type
+ *		How the values of a type become key bytes.
+ *
+ * collation is the one that "=" would use; it matters only for text and for
+ * arrays of it, since records and ranges bring their own.  The result and all
+ * it will ever cache live in mcxt.
+ *
+ * Parts are resolved here as well, except for the fields of a record, which
+ * are known only when the first record comes.
+ */
+CuckooHasher *
+cuckoo_hasher_for_type(Oid type, Oid collation, MemoryContext mcxt)
+{
+	CuckooHasher *const hasher = MemoryContextAllocZero(mcxt,
+														sizeof(CuckooHasher));
+
+	check_stack_depth();
+
+	hasher->mcxt = mcxt;
+	hasher->type = getBaseType(type);
+	get_typlenbyvalalign(hasher->type, &hasher->typlen, &hasher->typbyval,
+						 &hasher->typalign);
+	if (!hasher_resolve_builtin(hasher, collation))
+		hasher_resolve_other(hasher, type, collation);
+	hasher->form = hasher_form(hasher->kind);
 	return hasher;
 }
 
@@ -371,8 +425,7 @@ cuckoo_hasher_require_type(Oid type, Oid collation, TupleDesc desc)
 
 /*
  * cuckoo_hasher_for_estimate
- *		cuckoo_hasher_for_type(), or NULL,
-	but for the plain built-in types only.
+ *		cuckoo_hasher_for_type() for plain built-in types, NULL for others.
  */
 CuckooHasher *
 cuckoo_hasher_for_estimate(Oid type, Oid collation, MemoryContext mcxt)

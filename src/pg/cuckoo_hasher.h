@@ -29,16 +29,23 @@
 
 #include "access/tupdesc.h"
 #include "fmgr.h"
-#include "utils/hsearch.h"
 #include "utils/typcache.h"
 
 #include "cuckoo_family.h"
+#include "cuckoo_label.h"
 
 /*
- * How a value becomes key bytes.  The order matters: up to KEY_LAST_SMALL
- * small_key() makes them, up to KEY_LAST_STRING string_key() finds them, the
- * rest append_key() puts together.
+ * How key bytes are had: made on the stack, found where they lie, or put
+ * together in a buffer.
  */
+typedef enum KeyForm
+{
+	KEY_FORM_SMALL,
+	KEY_FORM_STRING,
+	KEY_FORM_BUILT
+} KeyForm;
+
+/* How a value becomes key bytes; hasher_form() tells the form of each. */
 typedef enum KeyKind
 {
 	KEY_INT2,
@@ -51,7 +58,6 @@ typedef enum KeyKind
 	KEY_TIMETZ,
 	KEY_INTERVAL,
 	KEY_INET,
-	KEY_LAST_SMALL = KEY_INET,
 
 	KEY_FIXED,					/* typlen bytes behind a pointer, as they are */
 	KEY_VARLENA,				/* the bytes of a varlena, as they are */
@@ -61,7 +67,6 @@ typedef enum KeyKind
 	KEY_CSTRING,				/* unknown, inside ROW() */
 	KEY_CHAR,					/* "char", one byte */
 	KEY_ENUM,
-	KEY_LAST_STRING = KEY_ENUM,
 
 	KEY_NUMERIC,
 	KEY_BIT,
@@ -79,6 +84,7 @@ typedef enum KeyKind
 typedef struct CuckooHasher
 {
 	KeyKind		kind;
+	KeyForm		form;			/* of the kind */
 	CuckooFamily family;
 	int16		typlen;
 	bool		typbyval;
@@ -92,10 +98,7 @@ typedef struct CuckooHasher
 									 * multirange's ranges */
 	TypeCacheEntry *typcache;	/* of a range or multirange */
 	struct RecordLayout *layout;	/* of the last record, or NULL */
-	MemoryContext label_mcxt;	/* of the two that follow, or NULL */
-	HTAB	   *labels;			/* EnumLabel by value */
-	struct EnumLabel *last_label;	/* the one used last, or NULL */
-	uint64		label_generation;	/* when the first of them was read */
+	CuckooLabels *labels;		/* of an enum, or NULL */
 } CuckooHasher;
 
 /*

@@ -28,22 +28,17 @@
 #include <sys/socket.h>
 
 #include "access/htup_details.h"
-#include "catalog/pg_enum.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
-#include "utils/hsearch.h"
 #include "utils/inet.h"
-#include "utils/inval.h"
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
 #include "utils/multirangetypes.h"
-#include "utils/numeric.h"
 #include "utils/rangetypes.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 #include "utils/varbit.h"
@@ -51,22 +46,9 @@
 #include "../core/cuckoo_bytes.h"
 #include "../core/cuckoo_hash.h"
 #include "cuckoo_key.h"
+#include "cuckoo_number.h"
+#include "cuckoo_string.h"
 #include "pg_compat.h"
-
-/* numeric_send(): four int16 before the digits, which are base 10000 */
-#define NUMERIC_SEND_HEADER	8
-#define NUMERIC_SEND_NEG	0x4000
-#define NUMERIC_SEND_NAN	0xC000
-#define NUMERIC_SEND_PINF	0xD000
-#define NUMERIC_SEND_NINF	0xF000
-#define NUMERIC_BASE		10000
-
-/* first byte of the key of a numeric that is no int64 */
-#define KEY_NUMERIC_POSITIVE	1
-#define KEY_NUMERIC_NEGATIVE	2
-#define KEY_NUMERIC_NAN			3
-#define KEY_NUMERIC_PINF		4
-#define KEY_NUMERIC_NINF		5
 
 /* first byte of each value in the key of a jsonb */
 #define KEY_JSONB_NULL			0
@@ -108,29 +90,6 @@ typedef struct RecordLayout
 	Datum	   *values;			/* workspace */
 	bool	   *nulls;
 } RecordLayout;
-
-/* The label of an enum value, in UTF-8. */
-typedef struct EnumLabel
-{
-	Oid			value;			/* hash key */
-	uint32		nbytes;
-	char	   *bytes;
-} EnumLabel;
-
-/*
- * The bytes of a string, and what to free when they have been read.
- */
-typedef struct KeyString
-{
-	const char *bytes;
-	size_t		nbytes;
-	void	   *detoasted;		/* NULL, or a copy */
-	void	   *converted;		/* NULL, or a copy */
-	char		small[4];		/* room for "char" */
-} KeyString;
-
-/* Changes of enum labels that this backend has heard of, or 0 for none yet. */
-static uint64 label_generation = 0;
 
 static void key_append_key(CuckooHasher *hasher, Datum value, StringInfo buf);
 static void key_append_json_container(JsonbContainer *container,
@@ -280,193 +239,13 @@ key_small_key(KeyKind kind, Datum value, uint8 *out)
  */
 
 /*
- * key_convert_string
- *		Have a string in UTF-8.
- *
- * Every server encoding contains ASCII, so only a string with a high bit has
- * to be converted.  Of SQL_ASCII nothing is known: the bytes stay.
- */
-static void
-key_convert_string(KeyString *string)
-{
-	char	   *converted;
-
-	string->converted = NULL;
-	if (GetDatabaseEncoding() == PG_UTF8 ||
-		GetDatabaseEncoding() == PG_SQL_ASCII)
-		return;
-
-	for (size_t i = 0;; i++)
-	{
-		if (i == string->nbytes)
-			return;
-		if (IS_HIGHBIT_SET(string->bytes[i]))
-			break;
-	}
-
-	converted = pg_server_to_any(string->bytes, (int) string->nbytes, PG_UTF8);
-	if (converted != string->bytes)
-	{
-		string->bytes = string->converted = converted;
-		string->nbytes = strlen(converted);
-	}
-}
-
-/*
- * key_varlena_string
- *		The bytes of a varlena, detoasted if needed.
- */
-static inline void
-key_varlena_string(Datum value, KeyString *string)
-{
-	bytea	   *const bytes = DatumGetByteaPP(value);
-
-	string->bytes = VARDATA_ANY(bytes);
-	string->nbytes = VARSIZE_ANY_EXHDR(bytes);
-	string->detoasted =
-		(Pointer) bytes != DatumGetPointer(value) ? bytes : NULL;
-}
-
-/*
- * key_char_string
- *		The text of a "char", as its output function makes it since 16.
- *
- * Zero is the empty text.  A byte with the high bit set is three octal digits
- * after a backslash, whatever the encoding; 15 still wrote the bare byte,
- * which is no text in UTF-8 and another one in each other encoding.
- */
-static void
-key_char_string(uint8 byte, KeyString *string)
-{
-	string->bytes = string->small;
-	if (IS_HIGHBIT_SET(byte))
-	{
-		string->small[0] = '\\';
-		string->small[1] = (char) ('0' + byte / 64);
-		string->small[2] = (char) ('0' + byte / 8 % 8);
-		string->small[3] = (char) ('0' + byte % 8);
-		string->nbytes = 4;
-	}
-	else
-	{
-		string->small[0] = (char) byte;
-		string->nbytes = byte == 0 ? 0 : 1;
-	}
-}
-
-/*
- * key_length_without_blanks
- *		The length of a string without its trailing blanks.
- *
- * A blank is a byte of its own in every encoding of a server.
- */
-static inline size_t
-key_length_without_blanks(const char *bytes, size_t nbytes)
-{
-	while (nbytes > 0 && bytes[nbytes - 1] == ' ')
-		nbytes--;
-	return nbytes;
-}
-
-/*
- * key_forget_labels
- *		Syscache callback: an enum has changed.
- */
-static void
-key_forget_labels(Datum arg, cuckoo_syscache_id cacheid, uint32 hashvalue)
-{
-	label_generation++;
-}
-
-/*
- * key_start_labels
- *		Begin to remember labels at a call site, or begin anew.
- *
- * A call site can outlive many statements: one of a trigger the transaction,
- * one of PL/pgSQL the command that renames a label.
- */
-static void
-key_start_labels(CuckooHasher *hasher)
-{
-	HASHCTL		control;
-
-	if (label_generation == 0)
-	{
-		CacheRegisterSyscacheCallback(ENUMOID, key_forget_labels, (Datum) 0);
-		label_generation = 1;
-	}
-
-	if (hasher->label_mcxt != NULL)
-		MemoryContextReset(hasher->label_mcxt);
-	else
-		hasher->label_mcxt = AllocSetContextCreate(hasher->mcxt,
-												   "cuckoo enum labels",
-												   ALLOCSET_SMALL_SIZES);
-	hasher->labels = NULL;
-	hasher->last_label = NULL;
-	hasher->label_generation = label_generation;
-
-	memset(&control, 0, sizeof(control));
-	control.keysize = sizeof(Oid);
-	control.entrysize = sizeof(EnumLabel);
-	control.hcxt = hasher->label_mcxt;
-	hasher->labels = hash_create("cuckoo enum labels", 32, &control,
-								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
-/*
- * key_enum_label
- *		The label of an enum value, from the cache of this call site.
- */
-static const EnumLabel *
-key_enum_label(CuckooHasher *hasher, Oid value)
-{
-	EnumLabel  *label;
-	HeapTuple	tuple;
-	KeyString	string;
-
-	if (hasher->labels == NULL || hasher->label_generation != label_generation)
-		key_start_labels(hasher);
-	else if (hasher->last_label != NULL && hasher->last_label->value == value)
-		return hasher->last_label;
-
-	label = hash_search(hasher->labels, &value, HASH_FIND, NULL);
-	if (label == NULL)
-	{
-		char	   *bytes;
-
-		tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
-		if (!HeapTupleIsValid(tuple))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-					 errmsg("invalid internal value for enum: %u", value)));
-		string.bytes =
-			NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
-		string.nbytes = strlen(string.bytes);
-		key_convert_string(&string);
-		bytes = MemoryContextAlloc(hasher->label_mcxt, string.nbytes + 1);
-		memcpy(bytes, string.bytes, string.nbytes);
-		if (string.converted != NULL)
-			pfree(string.converted);
-		ReleaseSysCache(tuple);
-
-		label = hash_search(hasher->labels, &value, HASH_ENTER, NULL);
-		label->nbytes = (uint32) string.nbytes;
-		label->bytes = bytes;
-	}
-
-	hasher->last_label = label;
-	return label;
-}
-
-/*
  * key_string_key
  *		Find the key bytes of a value of a string kind.
  *
- * They stay valid as long as the value and until key_string_key_free().
+ * They stay valid as long as the value and until cuckoo_string_free().
  */
 static inline void
-key_string_key(CuckooHasher *hasher, Datum value, KeyString *string)
+key_string_key(CuckooHasher *hasher, Datum value, CuckooString *string)
 {
 	string->detoasted = NULL;
 	string->converted = NULL;
@@ -479,17 +258,17 @@ key_string_key(CuckooHasher *hasher, Datum value, KeyString *string)
 			return;
 
 		case KEY_VARLENA:
-			key_varlena_string(value, string);
+			cuckoo_string_of_varlena(value, string);
 			return;
 
 		case KEY_TEXT:
-			key_varlena_string(value, string);
+			cuckoo_string_of_varlena(value, string);
 			break;
 
 		case KEY_BPCHAR:
-			key_varlena_string(value, string);
-			string->nbytes = key_length_without_blanks(string->bytes,
-													   string->nbytes);
+			cuckoo_string_of_varlena(value, string);
+			string->nbytes = cuckoo_string_unpadded_length(string->bytes,
+														   string->nbytes);
 			break;
 
 		case KEY_NAME:
@@ -503,13 +282,14 @@ key_string_key(CuckooHasher *hasher, Datum value, KeyString *string)
 			break;
 
 		case KEY_CHAR:
-			key_char_string((uint8) DatumGetChar(value), string);
+			cuckoo_string_of_char((uint8) DatumGetChar(value), string);
 			return;
 
 		case KEY_ENUM:
 			{
-				const EnumLabel *label = key_enum_label(hasher,
-														DatumGetObjectId(value));
+				const CuckooLabel *label =
+					cuckoo_label_find(&hasher->labels, DatumGetObjectId(value),
+									  hasher->mcxt);
 
 				string->bytes = label->bytes;
 				string->nbytes = label->nbytes;
@@ -520,16 +300,7 @@ key_string_key(CuckooHasher *hasher, Datum value, KeyString *string)
 			elog(ERROR, "unexpected kind of filter key: %d", (int) hasher->kind);
 	}
 
-	key_convert_string(string);
-}
-
-static inline void
-key_string_key_free(const KeyString *string)
-{
-	if (string->converted != NULL)
-		pfree(string->converted);
-	if (string->detoasted != NULL)
-		pfree(string->detoasted);
+	cuckoo_string_convert(string);
 }
 
 /*-------------------------------------------------------------------------
@@ -608,107 +379,9 @@ key_append_element(CuckooHasher *hasher, Datum value, bool is_null, StringInfo b
 	start = key_begin_length(buf);
 	key_append_key(hasher, value, buf);
 	if (is_text)
-		buf->len = start + key_length_without_blanks(buf->data + start,
-													 buf->len - start);
+		buf->len = start + cuckoo_string_unpadded_length(buf->data + start,
+														 buf->len - start);
 	key_end_length(buf, start);
-}
-
-/*
- * key_numeric_int64
- *		The value of a numeric that is an integer in the range of int64.
- *
- * digits are ndigits base-10000 digits of two bytes, highest first, without
- * zeros at either end; the first counts 10000 ^ weight.  Returns false if the
- * number has a fraction or is out of range.
- */
-static bool
-key_numeric_int64(const uint8 *digits, int ndigits, int weight,
-				  bool is_negative,
-				  int64 *result)
-{
-	const uint64 limit = (uint64) PG_INT64_MAX + (is_negative ? 1 : 0);
-	uint64		number = 0;
-
-	if (ndigits == 0)
-	{
-		*result = 0;
-		return true;
-	}
-	if (ndigits > weight + 1 || weight > 4)
-		return false;
-
-	for (int i = 0; i <= weight; i++)
-	{
-		const uint64 digit = i < ndigits ?
-			(uint64) digits[2 * i] * 256 + digits[2 * i + 1] : 0;
-
-		if (number > (limit - digit) / NUMERIC_BASE)
-			return false;
-		number = number * NUMERIC_BASE + digit;
-	}
-
-	*result = (int64) (is_negative ? ~number + 1 : number);
-	return true;
-}
-
-/*
- * key_append_numeric
- *		The key of a numeric: that of the int64, else its canonical decimal.
- *
- * numeric_send() is the one stable view of a numeric from outside of
- * numeric.c: ndigits, weight, sign, dscale and the digits, two bytes each and
- * big-endian.  dscale, the number of digits shown, means nothing to "=".
- */
-static void
-key_append_numeric(Datum value, StringInfo buf)
-{
-	bytea	   *const sent =
-		DatumGetByteaPP(DirectFunctionCall1(numeric_send, value));
-	const uint8 *const bytes = (const uint8 *) VARDATA_ANY(sent);
-	const uint8 *digits = bytes + NUMERIC_SEND_HEADER;
-	const int	sign = bytes[4] * 256 + bytes[5];
-	int			ndigits = bytes[0] * 256 + bytes[1];
-	int			weight = (int16) (bytes[2] * 256 + bytes[3]);
-	int64		number;
-
-	/* the server stores them like this anyway */
-	while (ndigits > 0 && digits[0] == 0 && digits[1] == 0)
-	{
-		digits += 2;
-		ndigits--;
-		weight--;
-	}
-	while (ndigits > 0 &&
-		   digits[2 * ndigits - 2] == 0 && digits[2 * ndigits - 1] == 0)
-		ndigits--;
-
-	if (sign == NUMERIC_SEND_NAN)
-		key_append_byte(buf, KEY_NUMERIC_NAN);
-	else if (sign == NUMERIC_SEND_PINF)
-		key_append_byte(buf, KEY_NUMERIC_PINF);
-	else if (sign == NUMERIC_SEND_NINF)
-		key_append_byte(buf, KEY_NUMERIC_NINF);
-	else if (key_numeric_int64(digits, ndigits, weight,
-							   sign == NUMERIC_SEND_NEG, &number))
-	{
-		uint8		key[8];
-
-		cuckoo_store_le64(key, (uint64) number);
-		appendBinaryStringInfo(buf, (const char *) key, sizeof(key));
-	}
-	else
-	{
-		key_append_byte(buf, sign == NUMERIC_SEND_NEG ?
-						KEY_NUMERIC_NEGATIVE : KEY_NUMERIC_POSITIVE);
-		key_append_int32(buf, weight);
-		for (int i = 0; i < ndigits; i++)
-		{
-			key_append_byte(buf, digits[2 * i + 1]);
-			key_append_byte(buf, digits[2 * i]);
-		}
-	}
-
-	pfree(sent);
 }
 
 /*
@@ -732,15 +405,15 @@ key_append_bit(Datum value, StringInfo buf)
 /* A key of a jsonb object, in UTF-8, with its value. */
 typedef struct JsonPair
 {
-	KeyString	key;
+	CuckooString key;
 	JsonbValue	value;
 } JsonPair;
 
 static int
 key_compare_json_pairs(const void *a, const void *b, void *unused)
 {
-	const KeyString *const left = &((const JsonPair *) a)->key;
-	const KeyString *const right = &((const JsonPair *) b)->key;
+	const CuckooString *const left = &((const JsonPair *) a)->key;
+	const CuckooString *const right = &((const JsonPair *) b)->key;
 	const int	order = memcmp(left->bytes, right->bytes,
 							   Min(left->nbytes, right->nbytes));
 
@@ -750,25 +423,25 @@ key_compare_json_pairs(const void *a, const void *b, void *unused)
 }
 
 static void
-key_append_string(const KeyString *string, StringInfo buf)
+key_append_string(const CuckooString *string, StringInfo buf)
 {
 	key_append_int32(buf, (int64) string->nbytes);
 	appendBinaryStringInfo(buf, string->bytes, (int) string->nbytes);
 }
 
 static void
-key_json_string(const JsonbValue *value, KeyString *string)
+key_json_string(const JsonbValue *value, CuckooString *string)
 {
 	string->bytes = value->val.string.val;
 	string->nbytes = value->val.string.len;
 	string->detoasted = NULL;
-	key_convert_string(string);
+	cuckoo_string_convert(string);
 }
 
 static void
 key_append_json_value(const JsonbValue *value, StringInfo buf)
 {
-	KeyString	string;
+	CuckooString string;
 	int			start;
 
 	CHECK_FOR_INTERRUPTS();
@@ -787,7 +460,7 @@ key_append_json_value(const JsonbValue *value, StringInfo buf)
 		case jbvNumeric:
 			key_append_byte(buf, KEY_JSONB_NUMBER);
 			start = key_begin_length(buf);
-			key_append_numeric(NumericGetDatum(value->val.numeric), buf);
+			cuckoo_number_append(NumericGetDatum(value->val.numeric), buf);
 			key_end_length(buf, start);
 			break;
 
@@ -795,7 +468,7 @@ key_append_json_value(const JsonbValue *value, StringInfo buf)
 			key_json_string(value, &string);
 			key_append_byte(buf, KEY_JSONB_STRING);
 			key_append_string(&string, buf);
-			key_string_key_free(&string);
+			cuckoo_string_free(&string);
 			break;
 
 		case jbvBinary:
@@ -878,7 +551,7 @@ key_append_json_container(JsonbContainer *container, StringInfo buf)
 		{
 			key_append_string(&pairs[i].key, buf);
 			key_append_json_value(&pairs[i].value, buf);
-			key_string_key_free(&pairs[i].key);
+			cuckoo_string_free(&pairs[i].key);
 		}
 		pfree(pairs);
 	}
@@ -1126,7 +799,7 @@ key_append_key(CuckooHasher *hasher, Datum value, StringInfo buf)
 {
 	check_stack_depth();
 
-	if (hasher->kind <= KEY_LAST_SMALL)
+	if (hasher->form == KEY_FORM_SMALL)
 	{
 		uint8		bytes[SMALL_KEY_BYTES];
 		const int	nbytes = key_small_key(hasher->kind, value, bytes);
@@ -1135,20 +808,20 @@ key_append_key(CuckooHasher *hasher, Datum value, StringInfo buf)
 		return;
 	}
 
-	if (hasher->kind <= KEY_LAST_STRING)
+	if (hasher->form == KEY_FORM_STRING)
 	{
-		KeyString	string;
+		CuckooString string;
 
 		key_string_key(hasher, value, &string);
 		appendBinaryStringInfo(buf, string.bytes, (int) string.nbytes);
-		key_string_key_free(&string);
+		cuckoo_string_free(&string);
 		return;
 	}
 
 	switch (hasher->kind)
 	{
 		case KEY_NUMERIC:
-			key_append_numeric(value, buf);
+			cuckoo_number_append(value, buf);
 			break;
 
 		case KEY_BIT:
@@ -1227,7 +900,7 @@ key_buffer_hash(CuckooHasher *hasher, Datum value, uint64 seed)
 uint64
 cuckoo_hash_value(CuckooHasher *hasher, Datum value, uint64 seed)
 {
-	if (hasher->kind <= KEY_LAST_SMALL)
+	if (hasher->form == KEY_FORM_SMALL)
 	{
 		uint8		bytes[SMALL_KEY_BYTES];
 		const int	nbytes = key_small_key(hasher->kind, value, bytes);
@@ -1235,14 +908,14 @@ cuckoo_hash_value(CuckooHasher *hasher, Datum value, uint64 seed)
 		return cuckoo_hash(bytes, nbytes, seed);
 	}
 
-	if (hasher->kind <= KEY_LAST_STRING)
+	if (hasher->form == KEY_FORM_STRING)
 	{
-		KeyString	string;
+		CuckooString string;
 		uint64		hash;
 
 		key_string_key(hasher, value, &string);
 		hash = cuckoo_hash(string.bytes, string.nbytes, seed);
-		key_string_key_free(&string);
+		cuckoo_string_free(&string);
 		return hash;
 	}
 
@@ -1256,13 +929,13 @@ cuckoo_hash_value(CuckooHasher *hasher, Datum value, uint64 seed)
 uint64
 cuckoo_hash_text_as_char(CuckooHasher *hasher, Datum value, uint64 seed)
 {
-	KeyString	string;
+	CuckooString string;
 	uint64		hash;
 
 	key_string_key(hasher, value, &string);
 	hash = cuckoo_hash(string.bytes,
-					   key_length_without_blanks(string.bytes, string.nbytes),
+					   cuckoo_string_unpadded_length(string.bytes, string.nbytes),
 					   seed);
-	key_string_key_free(&string);
+	cuckoo_string_free(&string);
 	return hash;
 }
