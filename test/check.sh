@@ -40,10 +40,10 @@ Usage: test/check.sh [--all] [--only SUITE[,SUITE...]] [--help]
 Builds the extension with warnings as errors and runs its tests in throwaway
 servers.  Leaves nothing behind but installed packages.
 
-  (no option)  core unit tests (gcc, sanitizers, clang), then regression,
-               isolation and TAP tests and the examples of the documents
-               in one server, and regression with the core's assertions
-               on; under 20 minutes
+  (no option)  ways and lengths of the sources, core unit tests (gcc,
+               sanitizers, clang), then regression, isolation and TAP tests
+               and the examples of the documents in one server, and
+               regression with the core's assertions on; under 20 minutes
   --all        the same, and: the extension under the sanitizers, in a
                server with assertions, and under valgrind; every
                PostgreSQL from 15 that Debian has, with gcc and clang;
@@ -52,8 +52,8 @@ servers.  Leaves nothing behind but installed packages.
                the archive and the Debian packages.  Needs root, 5 GB under the
                cache folder (\${XDG_CACHE_HOME:-/var/cache}) and the Debian
                mirror, for the largest filters 6 GB of memory and 12 GB of disk
-  --only LIST  only these suites: core sanitize clang regress isolation module tap
-               documentation asserts, and with --all also asan cassert
+  --only LIST  only these suites: source core sanitize clang regress isolation
+               module tap documentation asserts, and with --all also asan cassert
                valgrind matrix upgrade endian bits32 faults limits package
   --fuzz=SECS  instead of all these, fuzz the input functions and the core
                with libFuzzer, in new ways each time; 600 seconds if not given
@@ -265,6 +265,9 @@ main()
 		coverage_suites "$major"
 		report
 		return
+	fi
+	if wanted source; then
+		suite "ways and lengths of the sources" run_source
 	fi
 	if wanted core || wanted sanitize || wanted clang; then
 		core_suites "$major"

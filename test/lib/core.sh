@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 #
 # core.sh
-#		Run the unit tests of src/core, which need no server.
+#		What needs no server: rules of the sources, the unit tests of src/core.
 #
 # Needs common.sh (and its counters), packages.sh, and server.sh for
 # copy_source.
@@ -12,6 +12,22 @@ core_copy()
 	[ -z "$CORE_WORK" ] || return 0
 	make_temp CORE_WORK
 	copy_source "$CORE_WORK"
+}
+
+# run_source
+#		The rules that test/source/check_source.pl knows.
+run_source()
+{
+	local log status=0
+
+	core_copy
+	log=$CORE_WORK/source.log
+	logged "$log" perl "$CORE_WORK/test/source/check_source.pl" "$CORE_WORK/src" || status=$?
+	name_failed "$log"
+	if ! add_counts "$log" || ((status != 0)); then
+		show "$log"
+		return 1
+	fi
 }
 
 # core_check LABEL ARG...
