@@ -753,5 +753,31 @@ MERGE INTO mover USING (VALUES (1), (3), (4)) AS g (i) ON id = i
 UPDATE mover SET part = 3 - part, v = v + 100 WHERE id < 3;
 SELECT key, source_rows, missing, entries FROM cf_drift('mover_filter', 'f');
 
+--
+-- 36. The end of a statement that was told twice, by a foreign key, is not that
+-- of the statement around it, whose rows outlive a block that fails
+--
+CREATE TABLE root (k int PRIMARY KEY);
+CREATE TABLE leaf (id int PRIMARY KEY, k int REFERENCES root ON DELETE CASCADE, v int);
+CREATE TABLE leaf_filter (f cuckoofilter);
+INSERT INTO root SELECT generate_series(0, 30);
+SELECT cf_attach('leaf', '{v}', 'leaf_filter', 'f', '{}', 2000);
+INSERT INTO leaf SELECT i, i % 30, i FROM generate_series(100, 399) i;
+CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF pg_trigger_depth() = 1 THEN
+		BEGIN
+			WITH gone AS (DELETE FROM root WHERE k = NEW.id) DELETE FROM leaf WHERE id = NEW.id + 100;
+			RAISE EXCEPTION 'x';
+		EXCEPTION WHEN raise_exception THEN
+		END;
+	END IF;
+	RETURN NULL;
+END $$;
+CREATE TRIGGER aa AFTER INSERT ON leaf FOR EACH ROW EXECUTE FUNCTION cut();
+CREATE TRIGGER zz AFTER INSERT ON leaf FOR EACH ROW EXECUTE FUNCTION cut();
+INSERT INTO leaf SELECT i, NULL, i FROM generate_series(1, 8) i;
+SELECT source_rows, missing, entries, stale FROM cf_drift('leaf_filter', 'f');
+
 DROP SCHEMA upkeep_odd CASCADE;
 DROP ROLE regress_upkeep_odd, regress_upkeep_odd2;

@@ -165,10 +165,22 @@ batch_mark(CuckooBatch *batch)
 
 /* A statement begins. */
 void
-cuckoo_batch_open(CuckooBatch *batch)
+cuckoo_batch_open(CuckooBatch *batch, Oid relation, TriggerEvent event)
 {
+	CuckooOpen *open;
+
 	batch_mark(batch);
-	batch->nopen++;
+	if (batch->nopen == batch->opens_room)
+	{
+		batch->opens_room = Max(2 * batch->opens_room, 8);
+		batch->opens = batch->opens == NULL ?
+			MemoryContextAlloc(TopMemoryContext,
+							   batch->opens_room * sizeof(CuckooOpen)) :
+			repalloc(batch->opens, batch->opens_room * sizeof(CuckooOpen));
+	}
+	open = &batch->opens[batch->nopen++];
+	open->relation = relation;
+	open->event = event & TRIGGER_EVENT_OPMASK;
 }
 
 /*
@@ -176,15 +188,29 @@ cuckoo_batch_open(CuckooBatch *batch)
  *		A statement ends; returns whether it was the last one.
  *
  * One that has not begun is nothing unusual: a table that is changed twice by
- * one statement, once through a foreign key, is told of two ends.
+ * one statement, once through a foreign key, is told of one beginning and two
+ * ends.  It must not be taken for the end of the statement around it, least of
+ * all of one that has begun before the current subtransaction: what that has
+ * collected would be flushed, and lost if the subtransaction fails.
  */
 bool
-cuckoo_batch_close(CuckooBatch *batch)
+cuckoo_batch_close(CuckooBatch *batch, Oid relation, TriggerEvent event)
 {
-	if (batch->nopen == 0)
-		return false;
+	int			first;
+
 	batch_mark(batch);
-	return --batch->nopen == 0;
+	first = batch->marks[batch->nmarks - 1].nopen;
+	for (int i = batch->nopen - 1; i >= first; i--)
+	{
+		if (batch->opens[i].relation == relation &&
+			batch->opens[i].event == (event & TRIGGER_EVENT_OPMASK))
+		{
+			memmove(&batch->opens[i], &batch->opens[i + 1],
+					(batch->nopen - i - 1) * sizeof(CuckooOpen));
+			return --batch->nopen == 0;
+		}
+	}
+	return false;
 }
 
 /*

@@ -32,6 +32,13 @@ typedef struct CuckooEntry
 	bool		is_added;
 } CuckooEntry;
 
+/* A statement that is open. */
+typedef struct CuckooOpen
+{
+	Oid			relation;
+	TriggerEvent event;			/* INSERT, UPDATE or DELETE */
+} CuckooOpen;
+
 /* Where a subtransaction began to use the batch. */
 typedef struct CuckooMark
 {
@@ -46,7 +53,9 @@ typedef struct CuckooBatch
 	MemoryContext context;		/* of entries and keys; NULL while there are
 								 * none */
 	MemoryContext row_context;	/* reset after each row */
-	int			nopen;			/* statements */
+	CuckooOpen *opens;
+	int			nopen;
+	int			opens_room;
 	CuckooEntry *entries;
 	size_t		nentries;
 	size_t		room;
@@ -64,8 +73,10 @@ typedef struct CuckooBatch
 
 extern void cuckoo_batch_initialize(void);
 extern CuckooBatch *cuckoo_batch_new(void);
-extern void cuckoo_batch_open(CuckooBatch *batch);
-extern bool cuckoo_batch_close(CuckooBatch *batch);
+extern void cuckoo_batch_open(CuckooBatch *batch, Oid relation,
+							  TriggerEvent event);
+extern bool cuckoo_batch_close(CuckooBatch *batch, Oid relation,
+							   TriggerEvent event);
 extern void cuckoo_batch_add_row(CuckooBatch *batch,
 								 const CuckooTrigger *trigger,
 								 TupleTableSlot *slot, bool is_added);

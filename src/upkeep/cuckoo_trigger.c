@@ -126,12 +126,14 @@ cf_upkeep(PG_FUNCTION_ARGS)
 		if (!known->is_followed)
 			;
 		else if (which == CUCKOO_TRIGGER_OPEN)
-			cuckoo_batch_open(upkeep->batch);
+			cuckoo_batch_open(upkeep->batch, known->relation,
+							  trigdata->tg_event);
 		else if (which == CUCKOO_TRIGGER_TRUNCATE)
 			cuckoo_flush_truncate(upkeep);
 		else if (which != CUCKOO_TRIGGER_CLOSE)
 			trigger_row(known, trigdata);
-		else if (cuckoo_batch_close(upkeep->batch))
+		else if (cuckoo_batch_close(upkeep->batch, known->relation,
+									trigdata->tg_event))
 			cuckoo_flush(upkeep);
 	}
 	PG_FINALLY();
