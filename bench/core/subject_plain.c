@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cuckoo_search.h"
 #include "core/cuckoo_table.h"
 #include "subject.h"
 
