@@ -135,7 +135,8 @@ static void
 bag_resize(Bag *bag, TestHost *host)
 {
 	const uint64_t capacity = test_random_below(2) == 0 ? 0 :
-		bag->filter.nentries + 1 + test_random_below(DOMAIN);
+		bag->filter.nentries + 1 +
+		test_random_below(test_random_below(2) == 0 ? 4 : DOMAIN);
 	CuckooFilter resized;
 	const CuckooStatus status =
 		cuckoo_filter_resize(&bag->filter, &resized, capacity, 0, &host->host);
@@ -230,7 +231,8 @@ static void
 bag_build(Bag *bag, TestHost *host)
 {
 	const CuckooParameters parameters = {
-		24 + test_random_below(2 * DOMAIN), test_rate(FINE_RATE),
+		24 + test_random_below(test_random_below(2) == 0 ? 100 : 2 * DOMAIN),
+		test_rate(FINE_RATE),
 		test_random_below(6) == 0 ? 1 + (int) test_random_below(3) : 4, 0
 	};
 	const int	nvalues = DOMAIN >> test_random_below(7);
@@ -391,7 +393,9 @@ crafted_values_do_not_grow(void)
 
 		test_host_init(&host);
 		test_new(&filter, &host, 3 * nhonest, test_rate(1e-8), 4);
-		for (uint64_t i = 0; i < nhonest; i++)
+		/* so full that it is doubled first, in vain */
+		for (uint64_t i = 0; i < nhonest || 5 * filter.nentries <
+			 4 * cuckoo_header_nslots(&filter); i++)
 			CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(i), &host.host),
 						 CUCKOO_OK);
 		image_bytes = filter.image_bytes;
