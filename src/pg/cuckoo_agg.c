@@ -49,7 +49,7 @@ typedef struct CuckooAggState
 
 	CuckooFamily family;		/* of the values so far */
 	bool		is_watched;		/* the files of the collector will be closed */
-	CuckooHasher *key;			/* if no call site has one for us */
+	CuckooHasher *hasher;		/* if no call site has one for us */
 	CuckooCollector collector;
 } CuckooAggState;
 
@@ -200,7 +200,7 @@ agg_transition(FunctionCallInfo fcinfo, bool is_bag)
 	const NullableDatum *arguments = fcinfo->args + 2;
 	MemoryContext context;
 	CuckooAggState *state;
-	CuckooHasher *key;
+	CuckooHasher *hasher;
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		elog(ERROR, "aggregate function called in non-aggregate context");
@@ -221,31 +221,31 @@ agg_transition(FunctionCallInfo fcinfo, bool is_bag)
 		PG_RETURN_POINTER(state);
 
 	/*
-	 * The key of the values is the call site's.  Without a call expression
+	 * The hasher of the values is the call site's.  Without a call expression
 	 * the FmgrInfo may be one made for this row, and the state has to keep a
-	 * key of its own.
+	 * hasher of its own.
 	 */
 	if (likely(fcinfo->flinfo->fn_expr != NULL))
 	{
 		if (unlikely(fcinfo->flinfo->fn_extra == NULL))
 			fcinfo->flinfo->fn_extra = cuckoo_hasher_for_argument(fcinfo, 1);
-		key = fcinfo->flinfo->fn_extra;
+		hasher = fcinfo->flinfo->fn_extra;
 	}
 	else
 	{
-		if (state->key == NULL)
+		if (state->hasher == NULL)
 		{
 			Oid			type;
 			Oid			collation;
 
 			cuckoo_hasher_argument_type(fcinfo, 1, &type, &collation);
-			state->key = cuckoo_hasher_for_type(type, collation, context);
+			state->hasher = cuckoo_hasher_for_type(type, collation, context);
 		}
-		key = state->key;
+		hasher = state->hasher;
 	}
-	state->family = cuckoo_hasher_family(key);
+	state->family = cuckoo_hasher_family(hasher);
 	cuckoo_collector_add(&state->collector,
-						 cuckoo_hash_value(key, PG_GETARG_DATUM(1),
+						 cuckoo_hash_value(hasher, PG_GETARG_DATUM(1),
 										   (uint64) state->seed));
 	agg_watch_files(fcinfo, state);
 	PG_RETURN_POINTER(state);

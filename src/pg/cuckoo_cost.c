@@ -82,11 +82,11 @@ cuckoo_cost_rel(PlannerInfo *root, int varno)
 static double
 cost_key_cost(Oid type)
 {
-	const CuckooHasher *key =
+	const CuckooHasher *hasher =
 		cuckoo_hasher_for_estimate(type, DEFAULT_COLLATION_OID,
 								   CurrentMemoryContext);
 
-	return key == NULL || cuckoo_hasher_type(key) == NUMERICOID ?
+	return hasher == NULL || cuckoo_hasher_type(hasher) == NUMERICOID ?
 		COST_BUILT_KEY : COST_KEY;
 }
 

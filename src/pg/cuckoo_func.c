@@ -46,6 +46,9 @@ PG_FUNCTION_INFO_V1(cf_info);
 PG_FUNCTION_INFO_V1(cf_plan);
 PG_FUNCTION_INFO_V1(cf_check);
 
+/* Columns of the row that cf_info() returns. */
+#define INFO_COLUMNS	24
+
 /* Elements hashed between two checks for interrupts. */
 #define POLL_ELEMENTS	4096
 
@@ -814,8 +817,8 @@ cf_info(PG_FUNCTION_ARGS)
 	CuckooReader *const reader = cuckoo_reader(fcinfo);
 	const CuckooFilter *filter;
 	TupleDesc	tupdesc;
-	Datum		values[24];
-	bool		nulls[24] = {false};
+	Datum		values[INFO_COLUMNS];
+	bool		nulls[INFO_COLUMNS] = {false};
 	int			i = 0;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)

@@ -341,7 +341,7 @@ support_know_filter(PlannerInfo *root, Node *filter, FilterKnowledge *knowledge)
 static void
 support_probe_common_values(const Probe *probe,
 							const FilterKnowledge *knowledge,
-							CuckooHasher *key, VariableStatData *variable,
+							CuckooHasher *hasher, VariableStatData *variable,
 							double *passed, double *all, int *npassed,
 							int *nall)
 {
@@ -351,7 +351,7 @@ support_probe_common_values(const Probe *probe,
 	*passed = *all = 0;
 	*npassed = *nall = 0;
 	if (!knowledge->is_open ||
-		(probe->kind != PROBE_HASH && key == NULL) ||
+		(probe->kind != PROBE_HASH && hasher == NULL) ||
 		!HeapTupleIsValid(variable->statsTuple) ||
 		!statistic_proc_security_check(variable, probe->funcid) ||
 		!get_attstatsslot(&slot, variable->statsTuple, STATISTIC_KIND_MCV,
@@ -361,7 +361,7 @@ support_probe_common_values(const Probe *probe,
 
 	/* values are hashed by the type of the expression */
 	if (!IsBinaryCoercible(slot.valuetype, probe->kind == PROBE_HASH ?
-						   INT8OID : cuckoo_hasher_type(key)))
+						   INT8OID : cuckoo_hasher_type(hasher)))
 	{
 		free_attstatsslot(&slot);
 		return;
@@ -371,7 +371,7 @@ support_probe_common_values(const Probe *probe,
 	{
 		const uint64 hash = probe->kind == PROBE_HASH ?
 			(uint64) DatumGetInt64(slot.values[i]) :
-			cuckoo_hash_value_for(key, slot.values[i], filter);
+			cuckoo_hash_value_for(hasher, slot.values[i], filter);
 
 		if (cuckoo_filter_contains(filter, hash))
 		{
@@ -394,7 +394,7 @@ support_variable_selectivity(PlannerInfo *root, const Probe *probe,
 							 int varRelid)
 {
 	VariableStatData variable;
-	CuckooHasher *key = NULL;
+	CuckooHasher *hasher = NULL;
 	double		ndistinct;
 	bool		is_default;
 	double		null_frac = 0;
@@ -407,14 +407,14 @@ support_variable_selectivity(PlannerInfo *root, const Probe *probe,
 
 	if (probe->kind != PROBE_HASH)
 	{
-		key = cuckoo_hasher_for_estimate(exprType(value), probe->collation,
-										 CurrentMemoryContext);
+		hasher = cuckoo_hasher_for_estimate(exprType(value), probe->collation,
+											CurrentMemoryContext);
 
 		/* the executor will not like this */
-		if (knowledge->is_open && key != NULL &&
+		if (knowledge->is_open && hasher != NULL &&
 			knowledge->filter.family != CUCKOO_FAMILY_NONE &&
 			!cuckoo_family_accepts(knowledge->filter.family,
-								   cuckoo_hasher_family(key)))
+								   cuckoo_hasher_family(hasher)))
 			return DEFAULT_CONTAINS_SEL;
 	}
 
@@ -423,7 +423,7 @@ support_variable_selectivity(PlannerInfo *root, const Probe *probe,
 	if (HeapTupleIsValid(variable.statsTuple))
 		null_frac =
 			((Form_pg_statistic) GETSTRUCT(variable.statsTuple))->stanullfrac;
-	support_probe_common_values(probe, knowledge, key, &variable,
+	support_probe_common_values(probe, knowledge, hasher, &variable,
 								&passed, &all, &npassed, &nall);
 
 	if (is_default)
@@ -810,7 +810,7 @@ support_cost(SupportRequestCost *request, ProbeKind kind)
 
 	request->startup = 0;
 	request->per_tuple = cuckoo_cost_probe(request->root,
-											&probe) * cpu_operator_cost;
+										   &probe) * cpu_operator_cost;
 	return (Node *) request;
 }
 
