@@ -123,6 +123,15 @@ $node->safe_psql('postgres', q{
 			EXCEPTION WHEN raise_exception THEN
 			END;
 		END IF;
+		IF x % 29 = 0 THEN
+			-- one statement deletes from a table itself, and then through a parent
+			BEGIN
+				WITH a AS (DELETE FROM w.m WHERE id = i + 1 RETURNING id), b AS (DELETE FROM w.p WHERE k = i % 10 RETURNING k)
+				SELECT count(*) INTO x FROM a, b;
+				IF i % 2 = 0 THEN RAISE 'inner'; END IF;
+			EXCEPTION WHEN raise_exception THEN
+			END;
+		END IF;
 		IF x % 19 = 0 THEN
 			BEGIN
 				DELETE FROM w.q WHERE id = i + 1;
