@@ -120,6 +120,12 @@ pfree(void *pointer)
 	release((Chunk *) pointer - 1);
 }
 
+char *
+pstrdup(const char *string)
+{
+	return strcpy(allocate(strlen(string) + 1, false, false), string);
+}
+
 void *
 repalloc_huge(void *pointer, Size size)
 {
