@@ -86,7 +86,7 @@ SELECT DISTINCT p.proname
         AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'cuckoo_filter')
         AND NOT 'internal'::regtype = ANY (p.proargtypes::oid[])
         AND p.proname !~ '_(transition|final|combine|serialize|deserialize)$'
-        AND p.proname !~ '^cf_(upkeep|attach|detach|rebuild|drift)'
+        AND p.proname !~ '^cf_(upkeep|attach|detach|rebuild|drift|filter_list)'
         AND p.prorettype <> 'trigger'::regtype
     ORDER BY 1
 SQL

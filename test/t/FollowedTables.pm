@@ -115,7 +115,9 @@ sub followed_go_on
 			SELECT cf_detach('whole', 'f'), cf_detach('shards', 'f');
 			DROP TABLE site CASCADE;
 			INSERT INTO hit VALUES (1, 1);
-			SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal}),
+			-- in a copy, what counts statements stays, and does nothing
+			SELECT count(*) FROM pg_trigger
+				WHERE NOT tgisinternal AND tgname !~ '_cf_(open|close)[0-9]*$'}),
 		"0|0\n|\n0", "$label: renamed, dropped, detached");
 	return;
 }
