@@ -312,7 +312,7 @@ cost_whole_cost(SupportRequestCost *request)
 	{
 		foreach(cell, root->aggtransinfos)
 		{
-			const AggTransInfo *transition = lfirst_node(AggTransInfo, cell);
+			const AggTransInfo *transition = lfirst(cell);
 
 			if (transition->transfn_oid == request->funcid ||
 				transition->combinefn_oid == request->funcid)
