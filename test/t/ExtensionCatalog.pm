@@ -31,6 +31,7 @@ my $functions = q{
 					WHEN a.attname IN ('oid', key) THEN '%L'
 					WHEN f.pktable IS NOT NULL THEN '%L || pg_temp.object_names(%L, c.%I::oid::text)'
 					WHEN v.pktable IS NOT NULL THEN '%L || pg_temp.object_names(%4$L, c.%3$I::text)'
+					WHEN class = 'pg_rewrite'::regclass AND a.atttypid = 'pg_node_tree'::regtype THEN '%L || pg_get_ruledef(c.oid)'
 					WHEN a.atttypid = 'pg_node_tree'::regtype THEN '%L || coalesce(pg_get_expr(c.%3$I, 0), ''-'')'
 					ELSE '%L || coalesce(c.%3$I::text, ''-'')' END,
 				a.attname || ': ', f.pktable, a.attname, v.pktable), ', ' ORDER BY a.attname)
