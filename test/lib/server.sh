@@ -360,19 +360,15 @@ run_all_tap()
 	run_tap ${files[@]+"${files[@]}"}
 }
 
-# Documents whose SQL is run, as far as they are there.
-DOCUMENTS=(README.md SECURITY.md docs/reference.md docs/design.md docs/tuning.md docs/format.md
-	docs/monitoring.md docs/upkeep.md docs/scaling.md)
-
 # run_documentation
 #		Run what the documents show, and compare what they say it prints.
 run_documentation()
 {
-	local document documents=() status=0 log=$SRV_ROOT$SRV_WORK/documentation.log
+	local documents status=0 log=$SRV_ROOT$SRV_WORK/documentation.log
 
-	for document in "${DOCUMENTS[@]}"; do
-		[ ! -f "$SRV_ROOT$SRV_WORK/src/$document" ] || documents+=("$document")
-	done
+	# every document that shows SQL, in the order of their names
+	mapfile -t documents < <(cd "$SRV_ROOT$SRV_WORK/src" &&
+		find . -name node_modules -prune -o -name '*.md' -exec grep -l '^```sql' {} + | sed 's|^\./||' | sort)
 	step "${#documents[@]} documents: ${documents[*]}"
 	srv_start || return 1
 	logged "$log" srv_as env -C src PGHOST="$SRV_WORK/run" PGUSER=postgres \
