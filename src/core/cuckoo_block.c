@@ -17,9 +17,6 @@
 /* Slots are asked for so many waiting values ahead. */
 #define PREFETCH_WAITING	4
 
-/* Waiting values that are added between two polls. */
-#define POLL_WAITING		1024
-
 #define NROWS				(CUCKOO_BUCKET_SLOTS + 1)
 
 /* Nodes as those of cuckoo_search.h, of a search in a block. */

@@ -10,9 +10,6 @@
 
 #include "cuckoo_filter.h"
 
-/* Buckets re-placed between two polls. */
-#define POLL_BUCKETS			4096
-
 /* Nothing is known of what comes next. */
 static const CuckooFilling filter_single_add = {0, 0, false};
 
@@ -612,7 +609,7 @@ filter_refill(const CuckooFilter *filter, CuckooFilter *smaller,
 	{
 		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
-		if (bucket % POLL_BUCKETS == 0)
+		if (bucket % CUCKOO_POLL_INTERVAL == 0)
 			cuckoo_poll(host);
 		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter), bucket,
 						   fps);

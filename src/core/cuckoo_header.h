@@ -87,6 +87,13 @@ cuckoo_header_image_bytes(const CuckooFilter *filter)
 		 8 * filter->nentries);
 }
 
+/*
+ * How many units of work, values or buckets, lie between two polls, and between
+ * two checks for interrupts of the server: some hundred nanoseconds each.  What
+ * is faster or slower says so where it is counted, by a factor.
+ */
+#define CUCKOO_POLL_INTERVAL	4096
+
 /* Called by the core once in about a millisecond of work; host may be NULL. */
 static inline void
 cuckoo_poll(const CuckooHost *host)

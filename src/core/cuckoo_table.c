@@ -13,9 +13,6 @@
 #include "cuckoo_search.h"
 #include "cuckoo_table.h"
 
-/* Buckets handled between two polls. */
-#define POLL_BUCKETS	(UINT64_C(1) << 12)
-
 /* Probes of a batch under way at a time. */
 #define BATCH_PROBES	32
 
@@ -562,7 +559,7 @@ cuckoo_table_double(const CuckooFilter *filter, CuckooFilter *doubled,
 		uint64_t	child_fps[2][CUCKOO_BUCKET_SLOTS] = {{0}};
 		int			nfree[2] = {CUCKOO_BUCKET_SLOTS, CUCKOO_BUCKET_SLOTS};
 
-		if (bucket % POLL_BUCKETS == 0)
+		if (bucket % CUCKOO_POLL_INTERVAL == 0)
 			cuckoo_poll(host);
 
 		/* from the last to the first, each child is filled from its end */
@@ -618,7 +615,7 @@ cuckoo_table_truncate(const CuckooFilter *filter, CuckooFilter *coarser,
 		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 		uint64_t	cut_fps[CUCKOO_BUCKET_SLOTS] = {0};
 
-		if (bucket % POLL_BUCKETS == 0)
+		if (bucket % CUCKOO_POLL_INTERVAL == 0)
 			cuckoo_poll(host);
 
 		cuckoo_bucket_read(&filter->packing, table, bucket, fps);
@@ -742,7 +739,7 @@ cuckoo_table_walk(const CuckooFilter *filter, CuckooWalk *walk,
 
 		if (walk->next_bucket == cuckoo_geometry_nbuckets(&filter->geometry))
 			return false;
-		if (walk->next_bucket % POLL_BUCKETS == 0)
+		if (walk->next_bucket % CUCKOO_POLL_INTERVAL == 0)
 			cuckoo_poll(host);
 		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter),
 						   walk->next_bucket, walk->fps);
@@ -857,7 +854,7 @@ cuckoo_table_drop_copies(CuckooFilter *filter, const CuckooHost *host)
 		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 		MetValue	met;
 
-		if (bucket % POLL_BUCKETS == 0)
+		if (bucket % CUCKOO_POLL_INTERVAL == 0)
 			cuckoo_poll(host);
 		cuckoo_bucket_read(&filter->packing, cuckoo_header_body(filter), bucket,
 						   fps);
@@ -901,7 +898,7 @@ cuckoo_table_check(const CuckooFilter *filter, const CuckooHost *host,
 	{
 		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
 
-		if (bucket % POLL_BUCKETS == 0)
+		if (bucket % CUCKOO_POLL_INTERVAL == 0)
 			cuckoo_poll(host);
 		*position = bucket;
 		if (!cuckoo_bucket_is_sound(&filter->packing, table, bucket))

@@ -28,9 +28,6 @@
  */
 #define EXPAND_BYTES	8192
 
-/* Hashes added or removed between two checks for interrupts. */
-#define POLL_HASHES		4096
-
 /*
  * A batch of adds is done in place if it is no longer than this and the image
  * has so many bytes for each hash; else it costs little more to copy it first.
@@ -159,7 +156,7 @@ change_add_each(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
 			changed = true;
 		else if (status != CUCKOO_SATURATED)
 			cuckoo_error_add(status, filter);
-		if (i % POLL_HASHES == 0)
+		if (i % CUCKOO_POLL_INTERVAL == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
 	return changed;
@@ -258,7 +255,7 @@ change_remove_each(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
 	{
 		if (cuckoo_filter_remove(filter, hashes[i]) == CUCKOO_OK)
 			changed = true;
-		if (may_stop && i % POLL_HASHES == 0)
+		if (may_stop && i % CUCKOO_POLL_INTERVAL == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
 	return changed;
@@ -281,7 +278,7 @@ cuckoo_change_remove(CuckooChange *change, const uint64 *hashes,
 	bool		changed;
 
 	CHECK_FOR_INTERRUPTS();
-	if (change->is_copy || nhashes <= POLL_HASHES)
+	if (change->is_copy || nhashes <= CUCKOO_POLL_INTERVAL)
 		return change_remove_each(change->filter, hashes, nhashes,
 								  change->is_copy);
 

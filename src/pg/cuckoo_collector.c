@@ -32,8 +32,8 @@
 /* So few keys are sorted on the stack. */
 #define STACK_KEYS		128
 
-/* Keys handled between two checks for interrupts. */
-#define POLL_KEYS		65536
+/* Keys copied between two checks for interrupts. */
+#define KEYS_AT_ONCE		(16 * CUCKOO_POLL_INTERVAL)
 
 /*
  * cuckoo_collector_init
@@ -169,7 +169,7 @@ collector_spill_run(CuckooCollector *collector, CuckooRun *run)
 	}
 	for (size_t i = 0; i < run->nkeys; i++)
 	{
-		if (i % POLL_KEYS == 0)
+		if (i % KEYS_AT_ONCE == 0)
 			CHECK_FOR_INTERRUPTS();
 		collector_put_sort(collector, run->keys[i]);
 	}
@@ -412,7 +412,7 @@ cuckoo_collector_load(CuckooCollector *collector, const void *keys,
 		const uint64 key =
 			cuckoo_load_le64((const uint8 *) keys + i * sizeof(uint64));
 
-		if (i % POLL_KEYS == 0)
+		if (i % KEYS_AT_ONCE == 0)
 			CHECK_FOR_INTERRUPTS();
 		nequal = key == last ? nequal + 1 : 1;
 		if (key < last || nequal > collector->max_equal)

@@ -49,9 +49,6 @@ PG_FUNCTION_INFO_V1(cf_check);
 /* Columns of the row that cf_info() returns. */
 #define INFO_COLUMNS	24
 
-/* Elements hashed between two checks for interrupts. */
-#define POLL_ELEMENTS	4096
-
 /*
  * What a call site that probes by value remembers from one call to the next.
  */
@@ -275,7 +272,7 @@ func_element_hashes(Datum array, CuckooHasher *hasher,
 		Datum		element;
 		bool		isnull;
 
-		if (i % POLL_ELEMENTS == 0)
+		if (i % CUCKOO_POLL_INTERVAL == 0)
 			CHECK_FOR_INTERRUPTS();
 		element = cuckoo_array_iter_next(&iterator, &isnull, i, typlen,
 										 typbyval, typalign);

@@ -38,9 +38,12 @@
 #define OPEN_COST		2.0
 #define SLICE_COST		1.5
 
-/* Slices read, or probes in memory, between two checks for interrupts. */
-#define POLL_SLICES		256
-#define POLL_PROBES		65536
+/*
+ * Slices read, and probes in memory, between two checks for interrupts: a slice
+ * comes out of a table.
+ */
+#define SLICES_AT_ONCE		(CUCKOO_POLL_INTERVAL / 16)
+#define PROBES_AT_ONCE		(16 * CUCKOO_POLL_INTERVAL)
 
 /*
  * A table of the stored filters opened at a call site, made when it is not one
@@ -480,11 +483,11 @@ cuckoo_reader_contains_batch(CuckooReader *reader, const uint64 *hashes,
 {
 	if (reader->filter->image != NULL || reader_read_whole(reader, nhashes))
 	{
-		for (size_t i = 0; i < nhashes; i += POLL_PROBES)
+		for (size_t i = 0; i < nhashes; i += PROBES_AT_ONCE)
 		{
 			CHECK_FOR_INTERRUPTS();
 			cuckoo_filter_contains_batch(reader->filter, hashes + i,
-										 Min(nhashes - i, POLL_PROBES),
+										 Min(nhashes - i, PROBES_AT_ONCE),
 										 results + i);
 		}
 		return;
@@ -492,7 +495,7 @@ cuckoo_reader_contains_batch(CuckooReader *reader, const uint64 *hashes,
 
 	for (size_t i = 0; i < nhashes; i++)
 	{
-		if (i % POLL_SLICES == 0)
+		if (i % SLICES_AT_ONCE == 0)
 			CHECK_FOR_INTERRUPTS();
 		results[i] = reader_count_sliced(reader, hashes[i], 1) > 0;
 	}

@@ -206,7 +206,7 @@ write_to_filter(const CuckooUpkeep *upkeep, const CuckooTenant *tenant,
 		{
 			if (cuckoo_filter_remove(filter, tenant->removed[i]) == CUCKOO_OK)
 				is_changed = true;
-			if (i % 4096 == 0)
+			if (i % CUCKOO_POLL_INTERVAL == 0)
 				CHECK_FOR_INTERRUPTS();
 		}
 	}
@@ -221,7 +221,7 @@ write_to_filter(const CuckooUpkeep *upkeep, const CuckooTenant *tenant,
 			is_changed = true;
 		else if (status != CUCKOO_SATURATED)
 			cuckoo_error_add(status, filter);
-		if (i % 4096 == 0)
+		if (i % CUCKOO_POLL_INTERVAL == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
 	return is_changed;
