@@ -447,27 +447,42 @@ agg_is_function(Oid function, const char *name, PGFunction address)
 }
 
 /*
+ * agg_find_functions
+ *		The functions of an aggregate that is neither ordered-set nor
+ *		hypothetical-set; false if it is, or is gone.
+ */
+static bool
+agg_find_functions(Oid aggregate, Oid *transition, Oid *final)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	Form_pg_aggregate form;
+	bool		is_normal;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	is_normal = form->aggkind == AGGKIND_NORMAL;
+	*transition = form->aggtransfn;
+	*final = form->aggfinalfn;
+	ReleaseSysCache(tuple);
+	return is_normal;
+}
+
+/*
  * cuckoo_agg_is_ours
  *		Is this aggregate cf_agg or cf_bag_agg?
  */
 bool
 cuckoo_agg_is_ours(Oid aggregate)
 {
-	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
-	Form_pg_aggregate form;
-	bool		result;
+	Oid			transition;
+	Oid			final;
 
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	form = (Form_pg_aggregate) GETSTRUCT(tuple);
-	result = form->aggkind == AGGKIND_NORMAL &&
-		agg_is_function(form->aggfinalfn, "cf_agg_final", cf_agg_final) &&
-		(agg_is_function(form->aggtransfn, "cf_agg_transition",
-						 cf_agg_transition) ||
-		 agg_is_function(form->aggtransfn, "cf_bag_agg_transition",
+	return agg_find_functions(aggregate, &transition, &final) &&
+		agg_is_function(final, "cf_agg_final", cf_agg_final) &&
+		(agg_is_function(transition, "cf_agg_transition", cf_agg_transition) ||
+		 agg_is_function(transition, "cf_bag_agg_transition",
 						 cf_bag_agg_transition));
-	ReleaseSysCache(tuple);
-	return result;
 }
 
 /*
@@ -477,18 +492,12 @@ cuckoo_agg_is_ours(Oid aggregate)
 bool
 cuckoo_agg_is_of_hashes(Oid aggregate)
 {
-	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
-	Form_pg_aggregate form;
-	bool		result;
+	Oid			transition;
+	Oid			final;
 
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	form = (Form_pg_aggregate) GETSTRUCT(tuple);
-	result = form->aggkind == AGGKIND_NORMAL &&
-		agg_is_function(form->aggtransfn, "cf_hash_agg_transition",
+	return agg_find_functions(aggregate, &transition, &final) &&
+		agg_is_function(transition, "cf_hash_agg_transition",
 						cf_hash_agg_transition);
-	ReleaseSysCache(tuple);
-	return result;
 }
 
 /*
