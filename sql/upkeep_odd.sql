@@ -779,5 +779,135 @@ CREATE TRIGGER zz AFTER INSERT ON leaf FOR EACH ROW EXECUTE FUNCTION cut();
 INSERT INTO leaf SELECT i, NULL, i FROM generate_series(1, 8) i;
 SELECT source_rows, missing, entries, stale FROM cf_drift('leaf_filter', 'f');
 
+--
+-- 37. Nor, however deep that is nested, is it the end of the statement around it
+-- that does the same to the same table: what triggers do to rows that are still
+-- to come nets out
+--
+CREATE TABLE trunk (k int PRIMARY KEY);
+CREATE TABLE twig (id int PRIMARY KEY, k int REFERENCES trunk ON DELETE CASCADE ON UPDATE CASCADE, v int);
+CREATE TABLE twig_filter (k int PRIMARY KEY, f cuckoofilter);
+INSERT INTO trunk SELECT generate_series(0, 30);
+SELECT cf_attach('twig', '{v}', 'twig_filter', 'f', '{k}', 2000, 1e-9);
+INSERT INTO twig SELECT i, i % 30, i FROM generate_series(100, 399) i;
+CREATE FUNCTION twice() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF pg_trigger_depth() = 1 AND TG_OP = 'UPDATE' THEN
+		WITH moved AS (UPDATE trunk SET k = k + 100 WHERE k = OLD.id - 100) UPDATE twig SET v = v + 1000 WHERE id = OLD.id + 200;
+	ELSIF pg_trigger_depth() = 1 THEN
+		WITH gone AS (DELETE FROM trunk WHERE k = OLD.id % 30) DELETE FROM twig WHERE id = OLD.id + 200;
+	ELSE
+		RETURN NULL;
+	END IF;
+	UPDATE twig SET v = v + 10000 WHERE id = OLD.id + 1;
+	RETURN NULL;
+END $$;
+CREATE TRIGGER aa AFTER UPDATE OR DELETE ON twig FOR EACH ROW EXECUTE FUNCTION twice();
+UPDATE twig SET v = v + 1 WHERE id BETWEEN 100 AND 110;
+SELECT sum(source_rows) AS source_rows, sum(missing) AS missing, sum(stale) AS stale FROM cf_drift('twig_filter', 'f');
+DELETE FROM twig WHERE id BETWEEN 111 AND 116;
+SELECT sum(source_rows) AS source_rows, sum(missing) AS missing, sum(stale) AS stale FROM cf_drift('twig_filter', 'f');
+-- a foreign key that cascades around it
+DELETE FROM trunk WHERE k BETWEEN 102 AND 104;
+SELECT sum(source_rows) AS source_rows, sum(missing) AS missing, sum(stale) AS stale FROM cf_drift('twig_filter', 'f');
+-- and the filters' table has a trigger that does so while they are changed
+CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF pg_trigger_depth() < 4 THEN
+		UPDATE upkeep_odd.trunk SET k = k + 500 WHERE k = 105;
+		UPDATE upkeep_odd.twig SET v = v + 1 WHERE k = 20;
+		DELETE FROM upkeep_odd.trunk WHERE k = 605;
+	END IF;
+	RETURN NULL;
+END $$;
+CREATE TRIGGER again AFTER UPDATE ON twig_filter FOR EACH ROW EXECUTE FUNCTION again();
+INSERT INTO twig VALUES (1, 19, 1);
+SELECT sum(source_rows) AS source_rows, sum(missing) AS missing, sum(stale) AS stale FROM cf_drift('twig_filter', 'f');
+
+--
+-- 38. A statement that is stopped half way leaves nothing behind that was undone,
+-- and takes nothing along that was not
+--
+CREATE TABLE stop (id int PRIMARY KEY, k int NOT NULL, v int, CHECK (v < 100));
+CREATE TABLE stop_filter (k int PRIMARY KEY, f cuckoofilter);
+SELECT cf_attach('stop', '{v}', 'stop_filter', 'f', '{k}', 40, 1e-9);
+CREATE FUNCTION stopper() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF NEW.v = 77 THEN
+		RAISE 'stopped';
+	ELSIF NEW.v = 78 THEN
+		PERFORM pg_cancel_backend(pg_backend_pid());
+		PERFORM pg_sleep(60);
+	ELSIF NEW.v = 79 THEN
+		BEGIN
+			INSERT INTO stop SELECT i, 1, i - 300 + CASE WHEN i = 306 THEN 100 ELSE 0 END FROM generate_series(301, 306) i;
+		EXCEPTION WHEN check_violation THEN
+			UPDATE stop SET v = v + 1 WHERE v < 60;
+		END;
+	END IF;
+	RETURN NULL;
+END $$;
+-- after the rows are told, and before
+CREATE TRIGGER zz AFTER INSERT OR UPDATE ON stop FOR EACH ROW EXECUTE FUNCTION stopper();
+CREATE FUNCTION stop_drift() RETURNS text LANGUAGE sql AS
+$$ SELECT sum(source_rows) || ' rows, ' || sum(missing) || ' missing, ' || sum(stale) || ' stale' FROM cf_drift('stop_filter', 'f') $$;
+CREATE FUNCTION try(statement text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO stop SELECT 200 + count(*), 1, -count(*) FROM stop;
+	BEGIN
+		EXECUTE statement;
+	EXCEPTION WHEN OTHERS OR query_canceled THEN
+		UPDATE stop SET v = v WHERE id < 10;
+		UPDATE stop SET v = v + 1 WHERE id = 10;
+		RETURN SQLSTATE || ': ' || stop_drift();
+	END;
+	RETURN 'done: ' || stop_drift();
+END $$;
+INSERT INTO stop SELECT i, i % 3, i FROM generate_series(1, 30) i;
+SELECT nr, try(statement) FROM (VALUES
+	(1, 'INSERT INTO stop SELECT i, 1, i FROM generate_series(90, 110) i'),
+	(2, 'UPDATE stop SET v = v + 75 WHERE id < 31'),
+	(3, 'INSERT INTO stop SELECT i, 1, i FROM generate_series(70, 79) i'),
+	(4, 'UPDATE stop SET v = 78 WHERE id IN (3, 4, 5)'),
+	(5, 'INSERT INTO stop VALUES (70, 1, 70), (71, 1, 79), (72, 2, 72)'),
+	(6, 'INSERT INTO stop VALUES (75, 1, 75), (76, 1, 79), (77, 2, 77)'),
+	(7, 'INSERT INTO stop SELECT i, 7, i - 400 FROM generate_series(400, 460) i'),
+	(8, 'UPDATE stop SET k = NULL, v = v + 1 WHERE id > 20'),
+	(9, 'WITH a AS (DELETE FROM stop WHERE id < 6 RETURNING id) INSERT INTO stop SELECT id + 80, 2, 70 + id FROM a'),
+	(10, 'WITH a AS (DELETE FROM stop WHERE id BETWEEN 4 AND 8 RETURNING id) INSERT INTO stop SELECT id + 90, 2, 71 + id FROM a'),
+	(11, 'DO $d$ DECLARE r record; BEGIN FOR r IN UPDATE stop SET v = v - 1 WHERE id BETWEEN 9 AND 20 RETURNING id LOOP EXIT; END LOOP; END $d$'),
+	(12, 'DO $d$ DECLARE r record; BEGIN FOR r IN UPDATE stop SET v = v - 1 WHERE id BETWEEN 9 AND 20 RETURNING id LOOP PERFORM 1 / 0; END LOOP; END $d$')
+	) s (nr, statement) ORDER BY nr;
+SELECT stop_drift();
+-- savepoints, a cursor, and an end that fails
+BEGIN;
+INSERT INTO stop VALUES (500, 5, 1);
+SAVEPOINT a;
+UPDATE stop SET v = v + 1, k = k + 1 WHERE id < 20;
+SAVEPOINT b;
+DELETE FROM stop WHERE id < 15;
+INSERT INTO stop SELECT i, 5, i - 500 FROM generate_series(501, 530) i;
+ROLLBACK TO b;
+SELECT stop_drift();
+UPDATE stop SET v = v - 1 WHERE id < 20;
+RELEASE b;
+ROLLBACK TO a;
+DECLARE c CURSOR FOR SELECT id FROM stop WHERE id < 20 ORDER BY id FOR UPDATE;
+MOVE 3 IN c;
+UPDATE stop SET v = v + 1 WHERE CURRENT OF c;
+SAVEPOINT c;
+DELETE FROM stop WHERE CURRENT OF c;
+ROLLBACK TO c;
+SELECT stop_drift();
+COMMIT;
+SELECT stop_drift();
+CREATE CONSTRAINT TRIGGER late AFTER INSERT ON stop DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.v = 5) EXECUTE FUNCTION stopper();
+BEGIN;
+INSERT INTO stop VALUES (700, 5, 5), (701, 5, 6);
+SET CONSTRAINTS ALL IMMEDIATE;
+UPDATE stop SET v = 77 WHERE id = 700;
+COMMIT;
+SELECT stop_drift();
+
 DROP SCHEMA upkeep_odd CASCADE;
 DROP ROLE regress_upkeep_odd, regress_upkeep_odd2;

@@ -165,10 +165,8 @@ batch_mark(CuckooBatch *batch)
 
 /* A statement begins. */
 void
-cuckoo_batch_open(CuckooBatch *batch, Oid relation, TriggerEvent event)
+cuckoo_batch_open(CuckooBatch *batch, const CuckooOpen *open)
 {
-	CuckooOpen *open;
-
 	batch_mark(batch);
 	if (batch->nopen == batch->opens_room)
 	{
@@ -178,9 +176,7 @@ cuckoo_batch_open(CuckooBatch *batch, Oid relation, TriggerEvent event)
 							   batch->opens_room * sizeof(CuckooOpen)) :
 			repalloc(batch->opens, batch->opens_room * sizeof(CuckooOpen));
 	}
-	open = &batch->opens[batch->nopen++];
-	open->relation = relation;
-	open->event = event & TRIGGER_EVENT_OPMASK;
+	batch->opens[batch->nopen++] = *open;
 }
 
 /*
@@ -189,12 +185,13 @@ cuckoo_batch_open(CuckooBatch *batch, Oid relation, TriggerEvent event)
  *
  * One that has not begun is nothing unusual: a table that is changed twice by
  * one statement, once through a foreign key, is told of one beginning and two
- * ends.  It must not be taken for the end of the statement around it, least of
- * all of one that has begun before the current subtransaction: what that has
- * collected would be flushed, and lost if the subtransaction fails.
+ * ends.  It must not be taken for the end of the statement around it, whose
+ * rows are still to come; least of all of one that has begun before the current
+ * subtransaction: what that has collected would be flushed, and lost if the
+ * subtransaction fails.
  */
 bool
-cuckoo_batch_close(CuckooBatch *batch, Oid relation, TriggerEvent event)
+cuckoo_batch_close(CuckooBatch *batch, const CuckooOpen *close)
 {
 	int			first;
 
@@ -202,8 +199,12 @@ cuckoo_batch_close(CuckooBatch *batch, Oid relation, TriggerEvent event)
 	first = batch->marks[batch->nmarks - 1].nopen;
 	for (int i = batch->nopen - 1; i >= first; i--)
 	{
-		if (batch->opens[i].relation == relation &&
-			batch->opens[i].event == (event & TRIGGER_EVENT_OPMASK))
+		const CuckooOpen *open = &batch->opens[i];
+
+		if (open->relation == close->relation &&
+			open->event == close->event &&
+			open->least_depth <= close->most_depth &&
+			open->most_depth >= close->least_depth)
 		{
 			memmove(&batch->opens[i], &batch->opens[i + 1],
 					(batch->nopen - i - 1) * sizeof(CuckooOpen));

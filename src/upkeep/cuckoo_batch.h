@@ -32,11 +32,16 @@ typedef struct CuckooEntry
 	bool		is_added;
 } CuckooEntry;
 
-/* A statement that is open. */
+/*
+ * A statement that is open.  Its end is told as many triggers deep as it was
+ * begun, or one less if the trigger of a foreign key has begun it.
+ */
 typedef struct CuckooOpen
 {
 	Oid			relation;
 	TriggerEvent event;			/* INSERT, UPDATE or DELETE */
+	int			least_depth;
+	int			most_depth;
 } CuckooOpen;
 
 /* Where a subtransaction began to use the batch. */
@@ -73,10 +78,8 @@ typedef struct CuckooBatch
 
 extern void cuckoo_batch_initialize(void);
 extern CuckooBatch *cuckoo_batch_new(void);
-extern void cuckoo_batch_open(CuckooBatch *batch, Oid relation,
-							  TriggerEvent event);
-extern bool cuckoo_batch_close(CuckooBatch *batch, Oid relation,
-							   TriggerEvent event);
+extern void cuckoo_batch_open(CuckooBatch *batch, const CuckooOpen *open);
+extern bool cuckoo_batch_close(CuckooBatch *batch, const CuckooOpen *close);
 extern void cuckoo_batch_add_row(CuckooBatch *batch,
 								 const CuckooTrigger *trigger,
 								 TupleTableSlot *slot, bool is_added);
