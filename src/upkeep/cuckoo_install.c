@@ -135,16 +135,26 @@ install_condition(const CuckooAttachment *attachment, int which)
 /*
  * install_depend
  *		Let a trigger go with a table, or keep that from being dropped.
+ *
+ * A dump does not say so: what was restored learns it by cf_rebuild().  In
+ * place of the dependency that a condition has made there is one, too.
  */
 static void
 install_depend(Oid relation, const char *name, Oid table,
 			   DependencyType behavior)
 {
+	static const DependencyType before[] = {
+		DEPENDENCY_NORMAL, DEPENDENCY_AUTO
+	};
 	const ObjectAddress trigger = {
 		TriggerRelationId, get_trigger_oid(relation, name, false), 0
 	};
 	const ObjectAddress referenced = {RelationRelationId, table, 0};
 
+	for (int i = 0; i < lengthof(before); i++)
+		(void) deleteDependencyRecordsForSpecific(trigger.classId,
+												  trigger.objectId, before[i],
+												  RelationRelationId, table);
 	recordDependencyOn(&trigger, &referenced, behavior);
 }
 
@@ -178,14 +188,14 @@ install_source_trigger(const CuckooAttachment *attachment, Oid relation_oid,
 													"cf_upkeep"),
 								cuckoo_attachment_write(attachment)),
 					   SPI_OK_UTILITY);
-		/* the others have it by their conditions, also after a restore */
-		if (made->is_on_partitions)
-			install_depend(relation_oid, name, attachment->target,
-						   DEPENDENCY_NORMAL);
 		cuckoo_enable_trigger(relation, name,
 							  fires == TRIGGER_FIRES_ALWAYS ? fires :
 							  TRIGGER_FIRES_ON_ORIGIN, CUCKOO_SOURCE_LOCK);
 	}
+	/* the others have it by their conditions, also after a restore */
+	if (made->is_on_partitions)
+		install_depend(relation_oid, name, attachment->target,
+					   DEPENDENCY_NORMAL);
 	table_close(relation, NoLock);
 }
 
@@ -200,6 +210,7 @@ static void
 install_guard(const CuckooAttachment *attachment, Oid relation_oid, int which)
 {
 	const InstallTrigger *made = &install_guards[which];
+	const bool	is_truncate = which == CUCKOO_GUARD_TRUNCATE;
 	const Oid	function = cuckoo_attachment_function(attachment->function,
 													  "cf_guard");
 	Relation	relation = table_open(relation_oid, NoLock);
@@ -209,56 +220,27 @@ install_guard(const CuckooAttachment *attachment, Oid relation_oid, int which)
 		install_free_name(relation_oid, "cf_guard", attachment->filter,
 						  made->label);
 
-	cuckoo_sql_run(psprintf("CREATE OR REPLACE TRIGGER %s %s %s ON %s FOR EACH %s %s EXECUTE FUNCTION %s(%s)",
-							quote_identifier(name), made->event,
-							which == CUCKOO_GUARD_ASSIGN ?
-							quote_identifier(attachment->filter) : "",
-							cuckoo_sql_relation(relation_oid), made->each,
-							which == CUCKOO_GUARD_TRUNCATE ?
-							psprintf("WHEN (%s IS NOT NULL)",
-									 cuckoo_sql_regclass(attachment->source)) :
-							"",
-							cuckoo_sql_function(function, "cf_guard"),
-							quote_literal_cstr(attachment->filter)),
-				   SPI_OK_UTILITY);
-	/* not the dependency that the condition has made */
-	(void) deleteDependencyRecordsForSpecific(TriggerRelationId,
-											  get_trigger_oid(relation_oid,
-															  name, false),
-											  DEPENDENCY_NORMAL,
-											  RelationRelationId,
-											  attachment->source);
-	install_depend(relation_oid, name, attachment->source, DEPENDENCY_AUTO);
-	cuckoo_enable_trigger(relation, name, TRIGGER_FIRES_ON_ORIGIN,
-						  CUCKOO_SOURCE_LOCK);
-	table_close(relation, NoLock);
-}
-
-/* Has a table all of its guards, enabled and for this source? */
-static bool
-install_is_guarded(const CuckooAttachment *attachment, Oid relation_oid,
-				   bool is_root)
-{
-	Relation	relation = table_open(relation_oid, NoLock);
-	bool		is_guarded = true;
-
-	for (int i = 0; is_guarded && i < CUCKOO_NGUARDS; i++)
+	if (existing == NULL || existing->tgenabled != TRIGGER_FIRES_ON_ORIGIN ||
+		(is_truncate &&
+		 cuckoo_trigger_relation(existing) != attachment->source))
 	{
-		const Trigger *guard =
-			cuckoo_guard_find(relation, i,
-							  cuckoo_attachment_function(attachment->function,
-														 "cf_guard"),
-							  attachment->filter);
-
-		if (!is_root && !install_guards[i].is_on_partitions)
-			continue;
-		is_guarded = guard != NULL &&
-			guard->tgenabled == TRIGGER_FIRES_ON_ORIGIN &&
-			(i != CUCKOO_GUARD_TRUNCATE ||
-			 cuckoo_trigger_relation(guard) == attachment->source);
+		cuckoo_sql_run(psprintf("CREATE OR REPLACE TRIGGER %s %s %s ON %s FOR EACH %s %s EXECUTE FUNCTION %s(%s)",
+								quote_identifier(name), made->event,
+								which == CUCKOO_GUARD_ASSIGN ?
+								quote_identifier(attachment->filter) : "",
+								cuckoo_sql_relation(relation_oid), made->each,
+								is_truncate ?
+								psprintf("WHEN (%s IS NOT NULL)",
+										 cuckoo_sql_regclass(attachment->source)) :
+								"",
+								cuckoo_sql_function(function, "cf_guard"),
+								quote_literal_cstr(attachment->filter)),
+					   SPI_OK_UTILITY);
+		cuckoo_enable_trigger(relation, name, TRIGGER_FIRES_ON_ORIGIN,
+							  CUCKOO_SOURCE_LOCK);
 	}
+	install_depend(relation_oid, name, attachment->source, DEPENDENCY_AUTO);
 	table_close(relation, NoLock);
-	return is_guarded;
 }
 
 /*
@@ -294,8 +276,6 @@ cuckoo_install(const CuckooAttachment *attachment, List *relations,
 		const bool	is_root = lfirst_oid(cell) == attachment->target;
 
 		if (!is_root && target->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-			continue;
-		if (install_is_guarded(attachment, lfirst_oid(cell), is_root))
 			continue;
 		for (int i = 0; i < CUCKOO_NGUARDS; i++)
 		{
