@@ -15,19 +15,21 @@ core_copy()
 }
 
 # run_source
-#		The rules that test/source/check_source.pl knows.
+#		The rules of the sources, the documents and the golden files.
 run_source()
 {
-	local log status=0
+	local check log status=0
 
 	core_copy
-	log=$CORE_WORK/source.log
-	logged "$log" perl "$CORE_WORK/test/source/check_source.pl" "$CORE_WORK/src" || status=$?
-	name_failed "$log"
-	if ! add_counts "$log" || ((status != 0)); then
-		show "$log"
-		return 1
-	fi
+	for check in "source src" "sealed test/golden"; do
+		log=$CORE_WORK/${check%% *}.log
+		logged "$log" perl "$CORE_WORK/test/source/check_${check%% *}.pl" "$CORE_WORK/${check#* }" || status=$?
+		name_failed "$log"
+		if ! add_counts "$log" || ((status != 0)); then
+			show "$log"
+			return 1
+		fi
+	done
 }
 
 # core_check LABEL ARG...
