@@ -9,7 +9,8 @@
 # database, by one psql -q -X: what a reader sees who pastes them.  A ```text
 # block that begins on the line after a block of SQL is what that prints,
 # errors included, but for blanks at the ends of lines and empty lines at its
-# end.  A block without one must print nothing.
+# end.  A block without one must print nothing.  ```pgsql is SQL of which the
+# document shows no output: it may print anything but errors.
 #
 # A document that does not create the extension has it from the start.
 #
@@ -24,7 +25,8 @@ use warnings;
 my $marker = '== end of a block of the documentation ==';
 
 # blocks_of FILE
-#		The blocks of SQL: hashes of line, sql, and expected, their output.
+#		The blocks of SQL: hashes of line, sql, and expected, their output; undef
+#		if any will do.
 sub blocks_of
 {
 	my ($file) = @_;
@@ -40,10 +42,11 @@ sub blocks_of
 				$body .= $text;
 				next;
 			}
-			if ($fence eq 'sql')
+			if ($fence =~ /^(pg)?sql$/)
 			{
-				push @blocks, { line => $line, sql => $body, expected => '' };
-				$last_end = $.;
+				push @blocks, { line => $line, sql => $body,
+					expected => defined $1 ? undef : '' };
+				$last_end = $fence eq 'sql' ? $. : undef;
 			}
 			elsif ($fence eq 'text' && defined $last_end && $last_end == $line - 1)
 			{
@@ -122,7 +125,7 @@ sub check
 	foreach my $i (0 .. $#blocks)
 	{
 		my $block = $blocks[$i];
-		my $expected = tidy($block->{expected});
+		my $expected = defined $block->{expected} ? tidy($block->{expected}) : undef;
 		my $problem;
 
 		# without its last semicolon, a block would print nothing at all
@@ -133,6 +136,10 @@ sub check
 		elsif ($i >= $#outputs)
 		{
 			$problem = 'was not reached, or its end was not: an open quote, or a lost connection';
+		}
+		elsif (!defined $expected)
+		{
+			$problem = "fails:\n" . indented($1) if $outputs[$i] =~ /^(ERROR:.*)/ms;
 		}
 		elsif (tidy($outputs[$i]) ne $expected)
 		{

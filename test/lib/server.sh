@@ -368,7 +368,7 @@ run_documentation()
 
 	# every document that shows SQL, in the order of their names
 	mapfile -t documents < <(cd "$SRV_ROOT$SRV_WORK/src" &&
-		find . -name node_modules -prune -o -name '*.md' -exec grep -l '^```sql' {} + | sed 's|^\./||' | sort)
+		find . -name node_modules -prune -o -name '*.md' -exec grep -lE '^```(pg)?sql' {} + | sed 's|^\./||' | sort)
 	step "${#documents[@]} documents: ${documents[*]}"
 	srv_start || return 1
 	logged "$log" srv_as env -C src PGHOST="$SRV_WORK/run" PGUSER=postgres \
