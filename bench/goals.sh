@@ -74,6 +74,12 @@ rows_of()
 core_rows()
 {
 	awk -F' *[|] *' '
+		# a whole number with separators
+		function separated(n,	text) {
+			for (text = ""; length(n) > 3; n = substr(n, 1, length(n) - 3))
+				text = "," substr(n, length(n) - 2) text
+			return n text
+		}
 		$10 !~ /: (met|missed)$/ { next }
 		{
 			key = $2 ", " $3
@@ -85,7 +91,7 @@ core_rows()
 			rows[key]++
 			if (value + 0 > worst[key] + 0) {
 				worst[key] = value
-				text[key] = (in_ns ? value " ns" : value " (" $9 ")") " at n = " $4 ", " $5
+				text[key] = (in_ns ? value " ns" : value " (" $9 ")") " at n = " separated($4) ", " $5
 			}
 			if ($10 ~ /missed$/) missed[key]++
 		}

@@ -77,6 +77,17 @@ n()
 	printf '%s' "$1" | sed -e ':a' -e 's/^\([0-9]\{1,\}\)\([0-9]\{3\}\)/\1,\2/' -e ta
 }
 
+# figure VALUE
+#		For people: four digits, or all before the point, with separators.
+figure()
+{
+	if awk -v v="$1" 'BEGIN { exit !(v >= 1000) }'; then
+		n "$(awk -v v="$1" 'BEGIN { printf "%.0f", v }')"
+	else
+		awk -v v="$1" 'BEGIN { printf "%.4g", v }'
+	fi
+}
+
 # median VALUE...
 median()
 {
@@ -178,7 +189,7 @@ ratio_of()
 		ratios+=("$(awk -v a="${a[i]}" -v b="${b[i]}" 'BEGIN { printf "%.2f", a / (b > 0 ? b : 0.1) }')")
 	done
 	ratio=$(awk -v a="$(median "${a[@]}")" -v b="$(median "${b[@]}")" 'BEGIN { printf "%.3f", a / (b > 0 ? b : 0.1) }')
-	result "$4" "$5" "$6" "$ratio" "$ratio ($(spread "${ratios[@]}")): $(median "${a[@]}") and $(median "${b[@]}") $7"
+	result "$4" "$5" "$6" "$ratio" "$(figure "$ratio") ($(spread "${ratios[@]}")): $(figure "$(median "${a[@]}")") and $(figure "$(median "${b[@]}")") $7"
 }
 
 # value_of ARRAY SIDE WHAT OPERATOR GOAL UNIT

@@ -1,10 +1,12 @@
-set title "How does cf_agg compare with other aggregates?"
+question = "How does cf\\_agg compare with other aggregates?"
+set title titled(question, setup)
 set xlabel "rows, all of different values"
 set ylabel "nanoseconds per row"
 set logscale x
-set format x "10^{%L}"
+set xtics @counts
+set xrange [7e3:1.4e7]
 set yrange [0:*]
-plot datafile using 1:3 with linespoints ls 2 title "count(DISTINCT x)", \
-	datafile using 1:2 with linespoints ls 1 title "cf_agg(x)", \
-	datafile using 1:5 with linespoints ls 4 title "hll_add_agg(hll_hash_bigint(x))", \
-	datafile using 1:4 with linespoints ls 3 title "array_agg(x)"
+plot datafile using 1:5:(least(5)):(most(5)) with yerrorlines ls 2 title "count(DISTINCT x)", \
+	datafile using 1:2:(least(2)):(most(2)) with yerrorlines ls 1 title "cf_agg(x)", \
+	datafile using 1:11:(least(11)):(most(11)) with yerrorlines ls 4 title "hll_add_agg(hll_hash_bigint(x))", \
+	datafile using 1:8:(least(8)):(most(8)) with yerrorlines ls 3 title "array_agg(x)"
