@@ -301,6 +301,16 @@ SELECT count(*) AS calls, count(*) FILTER (WHERE NOT held) AS lost, min(v) FILTE
 	SELECT v, CASE WHEN v % 4 = 0 THEN cf_contains(a.f, v) ELSE cf_contains(CASE v % 4 WHEN 1 THEN b.f WHEN 2 THEN c.f ELSE d.f END, v) END AS held,
 		length(repeat(chr(65 + v % 26), 200000 + v % 4 * 30000)) > 0 AND length(repeat('x', 270000)) > 0 AS filled, (SELECT count(*) FROM generate_series(1, 2)) AS others
 	FROM turns a, turns b, turns c, turns d, generate_series(1, 1000) v WHERE a.id = 1 AND b.id = 2 AND c.id = 3 AND d.id = 4 OFFSET 0) s WHERE filled;
+-- What is probed all the time stays while others that do not fit beside each
+-- other take turns: the least recently used one goes, not the oldest
+CREATE FUNCTION turn_buffers(cache_size text, hot text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('cuckoo_filter.cache_size', cache_size, true);
+	RETURN stored.buffers(format('SELECT count(*) FROM stored.turns a, stored.turns b, stored.turns c, generate_series(1, 60) v
+		WHERE a.id = 1 AND b.id = 2 AND c.id = 3
+			AND CASE WHEN v %% 2 = 0 THEN %s ELSE cf_contains(CASE v %% 4 WHEN 1 THEN b.f ELSE c.f END, v) END', hot));
+END $$;
+SELECT pg_column_size(f) BETWEEN 200000 AND 270000 AS two_fit_into_550, turn_buffers('550kB', 'cf_contains(a.f, v)') < 1.3 * turn_buffers('300kB', 'true') AS stays FROM turns WHERE id = 1;
 RESET cuckoo_filter.cache_size;
 RESET cuckoo_filter.enable_slices;
 
