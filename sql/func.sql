@@ -271,6 +271,9 @@ SELECT c, r, m, s, cf_clear(f) = cf_new(c, r, m, s) AS cleared, cf_new(i.capacit
 		LATERAL (SELECT cf_add_all(cf_new(c, r, m, s), ARRAY(SELECT generate_series(1, least(c, 3000)::int))) AS f) x, cf_info(f) i ORDER BY c, r, m;
 SELECT n, r FROM generate_series(1, 4000, 37) n, unnest('{0.9,0.0156,0.011,0.01,0.007,0.0033,1e-3,1.9e-4,1e-6,7e-9,1e-12}'::float8[]) r, cf_info(cf_new(n, r)) i
 	WHERE cf_new(i.capacity, i.declared_fpr) <> cf_new(n, r);
+-- as it was written, down to the finest that there is
+SELECT n, r, declared_fpr FROM (VALUES (1, 1e-15), (1, 2e-15), (2, 2e-15), (5, 1e-14), (24, 2e-14), (1000, 1e-12)) v(n, r), cf_info(cf_new(n, r)) i
+	WHERE declared_fpr <> r;
 -- nothing but the parameters: no family, copies as declared, no mark, and it can be merged with what it was made of, resized or not
 SELECT i.family, i.entries, i.max_copies, i.current_copies, i.merged, i.growths, cf_count(cf_clear(f) | f) = cf_count(f) AS merges, cf_clear(f) @> 1 AS found, cf_add(cf_clear(f), 'a'::text) @> 'a'::text AS any_kind
 	FROM (SELECT cf_resize(cf_union(f, f), 3000, 0.002) AS f FROM (SELECT cf_add_all(cf_new(2000, 0.001), ARRAY(SELECT i % 500 FROM generate_series(1, 5000) i)) AS f) made) s, cf_info(cf_clear(f)) i;

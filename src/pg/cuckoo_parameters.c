@@ -85,8 +85,11 @@ cuckoo_parameters_fpr_of(const CuckooFilter *filter)
 
 	for (int i = 0; i < lengthof(digits); i++)
 	{
-		/* powers of ten up to 10^22 are exact, so these are what is written */
-		for (float8 power = 100.0; power <= 1e19; power *= 10.0)
+		/*
+		 * Powers of ten up to 10^22 are exact, so these are what is written.
+		 * No filter has a rate below 9e-16, which 8 columns of 48 bits give.
+		 */
+		for (float8 power = 100.0; power <= 1e15; power *= 10.0)
 		{
 			fpr = digits[i] / power;
 			if (fpr <= 0.01 &&
