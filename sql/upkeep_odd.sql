@@ -191,6 +191,14 @@ DROP TRIGGER swap ON swap_filter;
 SELECT cf_rebuild('swap_filter', 'f');
 CREATE TRIGGER swap BEFORE INSERT ON swap_filter FOR EACH ROW EXECUTE FUNCTION new_filter();
 INSERT INTO swap VALUES (5, 2);
+DROP TRIGGER swap ON swap_filter;
+-- also none at all
+CREATE FUNCTION no_filter() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.f := NULL; RETURN NEW; END';
+CREATE TRIGGER swap BEFORE INSERT OR UPDATE ON swap_filter FOR EACH ROW EXECUTE FUNCTION no_filter();
+INSERT INTO swap VALUES (1, 4);
+INSERT INTO swap VALUES (5, 2);
+SELECT cf_rebuild('swap_filter', 'f');
+TRUNCATE swap;
 SELECT key, source_rows, missing, entries, stale FROM cf_drift('swap_filter', 'f') ORDER BY 1;
 
 --
