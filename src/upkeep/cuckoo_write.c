@@ -253,8 +253,8 @@ cf_upkeep_apply(PG_FUNCTION_ARGS)
 	else
 		cuckoo_datum_open_copy(&filter, PG_GETARG_DATUM(0));
 	write_require_same(write->upkeep, &filter);
-	is_changed = write_to_filter(write->upkeep, write->tenant, &filter) ||
-		PG_ARGISNULL(0);
+	/* a new filter is of no family yet, so it counts as changed */
+	is_changed = write_to_filter(write->upkeep, write->tenant, &filter);
 	if (is_changed)
 		result = PointerGetDatum(cuckoo_datum_of_filter(&filter));
 	else
