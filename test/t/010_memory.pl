@@ -210,5 +210,32 @@ SQL
 		"INSERT INTO watched_$size VALUES (7);\n") ], @least);
 }
 
+# Within one call: nothing is kept for each value, whatever its type.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
+CREATE TYPE feeling AS (i int, m mood, t text[]);
+SQL
+my @values = ('v', 'v::numeric / 3', 'v::float4', 'v::text', 'v::text::char(9)',
+	'v::text::name', "(ARRAY['sad', 'ok', 'happy']::mood[])[v % 3 + 1]",
+	"(ARRAY['sad', 'ok', 'happy']::mood[])[1:v % 3 + 1]",
+	"decode(md5(v::text), 'hex')", 'md5(v::text)::uuid', "v::bit(32)::varbit",
+	"'10.0.0.0'::inet + v", "'2024-01-01'::date + v", 'make_interval(0, 0, 0, v)',
+	"jsonb_build_object('a', v, 'b', jsonb_build_array(v::numeric / 7))",
+	'ARRAY[v, v + 1]', 'ARRAY[v::text, NULL]', 'int4range(v, v + 5)',
+	'numrange(v, v + 0.5)', 'int4multirange(int4range(v, v + 1), int4range(v + 3, v + 4))',
+	'ROW(v, v::text, ROW(v, ARRAY[v]))',
+	"ROW(v, (ARRAY['sad', 'ok', 'happy']::mood[])[v % 3 + 1], ARRAY[v::text])::feeling",
+	"ARRAY[ROW(v, 'ok', NULL)::feeling]");
+my @kept = split /\n/, $node->safe_psql('postgres', "SET jit = off;\n" . join '', map { (my $value = $_) =~ s/\bv\b/(n % 50)/g; <<"SQL" } @values);
+SELECT \$\$$value\$\$, max(bytes) - min(bytes), cf_count(cf_agg($value)) > 0,
+    count(cf_hash($value)), count(*) FILTER (WHERE cf_add(cf_new(20), $value) @> $value)
+    FROM (SELECT n, CASE WHEN n IN (2000, 12000) THEN
+            (SELECT sum(total_bytes) FROM pg_backend_memory_contexts WHERE n > 0) END AS bytes
+        FROM generate_series(1, 12000) AS n OFFSET 0) AS s;
+SQL
+is(scalar(@kept), scalar(@values), 'values of all kinds, many in a call');
+is(join("\n", grep { !/\|(-?\d+)\|t\|12000\|12000\z/ || $1 > 100_000 } @kept), '',
+	'nothing is kept for each value');
+
 $node->stop;
 done_testing();
