@@ -818,6 +818,18 @@ SELECT sum(source_rows) AS source_rows, sum(missing) AS missing, sum(stale) AS s
 -- a foreign key that cascades around it
 DELETE FROM trunk WHERE k BETWEEN 102 AND 104;
 SELECT sum(source_rows) AS source_rows, sum(missing) AS missing, sum(stale) AS stale FROM cf_drift('twig_filter', 'f');
+-- statements within what the foreign key does have an end of their own
+CREATE FUNCTION before() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF pg_trigger_depth() = 2 THEN
+		UPDATE upkeep_odd.twig SET v = v + 7 WHERE id = NEW.id + 1;
+	END IF;
+	RETURN NEW;
+END $$;
+DROP TRIGGER aa ON twig;
+CREATE TRIGGER bb BEFORE UPDATE ON twig FOR EACH ROW EXECUTE FUNCTION before();
+UPDATE trunk SET k = k + 300 WHERE k BETWEEN 106 AND 110;
+SELECT sum(source_rows) AS source_rows, sum(missing) AS missing, sum(stale) AS stale FROM cf_drift('twig_filter', 'f');
 -- and the filters' table has a trigger that does so while they are changed
 CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

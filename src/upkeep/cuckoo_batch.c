@@ -165,7 +165,7 @@ batch_mark(CuckooBatch *batch)
 
 /* A statement begins. */
 void
-cuckoo_batch_open(CuckooBatch *batch, const CuckooOpen *open)
+cuckoo_batch_open(CuckooBatch *batch, const CuckooStatement *open)
 {
 	batch_mark(batch);
 	if (batch->nopen == batch->opens_room)
@@ -173,10 +173,29 @@ cuckoo_batch_open(CuckooBatch *batch, const CuckooOpen *open)
 		batch->opens_room = Max(2 * batch->opens_room, 8);
 		batch->opens = batch->opens == NULL ?
 			MemoryContextAlloc(TopMemoryContext,
-							   batch->opens_room * sizeof(CuckooOpen)) :
-			repalloc(batch->opens, batch->opens_room * sizeof(CuckooOpen));
+							   batch->opens_room * sizeof(CuckooStatement)) :
+			repalloc(batch->opens, batch->opens_room * sizeof(CuckooStatement));
 	}
 	batch->opens[batch->nopen++] = *open;
+}
+
+/*
+ * batch_is_same_statement
+ *		Is this the end of that statement?
+ *
+ * A statement ends as many triggers deep as it has begun.  One that the trigger
+ * of a foreign key runs is part of the statement that has fired it, ends with
+ * that, one trigger less deep, and has the flag when it begins.  Statements
+ * that triggers run within that one have the flag as long as they take.
+ */
+static bool
+batch_is_same_statement(const CuckooStatement *open,
+						const CuckooStatement *close)
+{
+	return open->relation == close->relation && open->event == close->event &&
+		((open->depth == close->depth &&
+		  open->is_flagged == close->is_flagged) ||
+		 (open->depth == close->depth + 1 && open->is_flagged));
 }
 
 /*
@@ -191,7 +210,7 @@ cuckoo_batch_open(CuckooBatch *batch, const CuckooOpen *open)
  * subtransaction fails.
  */
 bool
-cuckoo_batch_close(CuckooBatch *batch, const CuckooOpen *close)
+cuckoo_batch_close(CuckooBatch *batch, const CuckooStatement *close)
 {
 	int			first;
 
@@ -199,15 +218,10 @@ cuckoo_batch_close(CuckooBatch *batch, const CuckooOpen *close)
 	first = batch->marks[batch->nmarks - 1].nopen;
 	for (int i = batch->nopen - 1; i >= first; i--)
 	{
-		const CuckooOpen *open = &batch->opens[i];
-
-		if (open->relation == close->relation &&
-			open->event == close->event &&
-			open->least_depth <= close->most_depth &&
-			open->most_depth >= close->least_depth)
+		if (batch_is_same_statement(&batch->opens[i], close))
 		{
 			memmove(&batch->opens[i], &batch->opens[i + 1],
-					(batch->nopen - i - 1) * sizeof(CuckooOpen));
+					(batch->nopen - i - 1) * sizeof(CuckooStatement));
 			return --batch->nopen == 0;
 		}
 	}

@@ -33,16 +33,16 @@ typedef struct CuckooEntry
 } CuckooEntry;
 
 /*
- * A statement that is open.  Its end is told as many triggers deep as it was
- * begun, or one less if the trigger of a foreign key has begun it.
+ * A statement that begins or ends.  Triggers of foreign keys run theirs with
+ * the flag of SECURITY_NOFORCE_RLS.
  */
-typedef struct CuckooOpen
+typedef struct CuckooStatement
 {
 	Oid			relation;
 	TriggerEvent event;			/* INSERT, UPDATE or DELETE */
-	int			least_depth;
-	int			most_depth;
-} CuckooOpen;
+	int			depth;			/* of triggers */
+	bool		is_flagged;
+} CuckooStatement;
 
 /* Where a subtransaction began to use the batch. */
 typedef struct CuckooMark
@@ -58,7 +58,7 @@ typedef struct CuckooBatch
 	MemoryContext context;		/* of entries and keys; NULL while there are
 								 * none */
 	MemoryContext row_context;	/* reset after each row */
-	CuckooOpen *opens;
+	CuckooStatement *opens;
 	int			nopen;
 	int			opens_room;
 	CuckooEntry *entries;
@@ -78,8 +78,10 @@ typedef struct CuckooBatch
 
 extern void cuckoo_batch_initialize(void);
 extern CuckooBatch *cuckoo_batch_new(void);
-extern void cuckoo_batch_open(CuckooBatch *batch, const CuckooOpen *open);
-extern bool cuckoo_batch_close(CuckooBatch *batch, const CuckooOpen *close);
+extern void cuckoo_batch_open(CuckooBatch *batch,
+							  const CuckooStatement *open);
+extern bool cuckoo_batch_close(CuckooBatch *batch,
+							   const CuckooStatement *close);
 extern void cuckoo_batch_add_row(CuckooBatch *batch,
 								 const CuckooTrigger *trigger,
 								 TupleTableSlot *slot, bool is_added);

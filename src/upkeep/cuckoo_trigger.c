@@ -21,7 +21,6 @@
 
 #include "cuckoo_apply.h"
 #include "cuckoo_batch.h"
-#include "cuckoo_write.h"
 
 PG_FUNCTION_INFO_V1(cf_upkeep);
 
@@ -92,33 +91,6 @@ trigger_row(const CuckooTrigger *known, const TriggerData *trigdata)
 }
 
 /*
- * trigger_statement
- *		Which statement begins or ends?
- *
- * What the trigger of a foreign key does is part of the statement that has
- * fired it, and ends with that.  Such triggers alone, and statements of ours,
- * run with the flag below; what triggers run within ours has it, too, and may be
- * either.
- */
-static CuckooOpen
-trigger_statement(const TriggerData *trigdata)
-{
-	CuckooOpen	statement;
-
-	statement.relation = RelationGetRelid(trigdata->tg_relation);
-	statement.event = trigdata->tg_event & TRIGGER_EVENT_OPMASK;
-	statement.most_depth = DatumGetInt32(pg_trigger_depth(NULL));
-	statement.least_depth = statement.most_depth;
-	if (TRIGGER_FIRED_BEFORE(trigdata->tg_event) && InNoForceRLSOperation())
-	{
-		statement.least_depth--;
-		if (!cuckoo_write_is_under_way())
-			statement.most_depth--;
-	}
-	return statement;
-}
-
-/*
  * trigger_fired
  *		Do what a trigger of a table that is followed has to.
  */
@@ -127,25 +99,19 @@ trigger_fired(const CuckooTrigger *known, const TriggerData *trigdata,
 			  CuckooSourceTrigger which)
 {
 	CuckooUpkeep *upkeep = known->upkeep;
-	CuckooOpen	statement;
+	const CuckooStatement statement = {
+		known->relation, trigdata->tg_event & TRIGGER_EVENT_OPMASK,
+		DatumGetInt32(pg_trigger_depth(NULL)), InNoForceRLSOperation()
+	};
 
-	switch (which)
-	{
-		case CUCKOO_TRIGGER_OPEN:
-			statement = trigger_statement(trigdata);
-			cuckoo_batch_open(upkeep->batch, &statement);
-			break;
-		case CUCKOO_TRIGGER_CLOSE:
-			statement = trigger_statement(trigdata);
-			if (cuckoo_batch_close(upkeep->batch, &statement))
-				cuckoo_flush(upkeep);
-			break;
-		case CUCKOO_TRIGGER_TRUNCATE:
-			cuckoo_flush_truncate(upkeep);
-			break;
-		default:
-			trigger_row(known, trigdata);
-	}
+	if (which == CUCKOO_TRIGGER_OPEN)
+		cuckoo_batch_open(upkeep->batch, &statement);
+	else if (which == CUCKOO_TRIGGER_TRUNCATE)
+		cuckoo_flush_truncate(upkeep);
+	else if (which != CUCKOO_TRIGGER_CLOSE)
+		trigger_row(known, trigdata);
+	else if (cuckoo_batch_close(upkeep->batch, &statement))
+		cuckoo_flush(upkeep);
 }
 
 /*

@@ -71,13 +71,6 @@ cuckoo_write_end(CuckooWrite *write)
 	write_current = write->outer;
 }
 
-/* Does what runs now run within a statement of ours? */
-bool
-cuckoo_write_is_under_way(void)
-{
-	return write_current != NULL;
-}
-
 /*
  * cuckoo_write_is_ours
  *		Is the statement on this table that begins the one announced?

@@ -39,7 +39,6 @@ extern void cuckoo_role_return(const CuckooRole *before);
 extern void cuckoo_write_begin(CuckooWrite *write, Oid target);
 extern void cuckoo_write_end(CuckooWrite *write);
 extern uint64 cuckoo_write_checksum(Datum datum);
-extern bool cuckoo_write_is_under_way(void);
 extern bool cuckoo_write_is_ours(Oid target);
 extern bool cuckoo_write_is_row_of_ours(Oid target);
 extern int64 cuckoo_write_run(Oid target, const char *sql);
