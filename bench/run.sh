@@ -476,7 +476,7 @@ main()
 	cd /
 	need_packages gnuplot-nox binutils || die "gnuplot cannot be installed"
 	# the pages keep what was said about the circumstances, if nothing is measured
-	measured=$(grep -s '^PostgreSQL .* load averages' "$OUT/measured.md" || true)
+	measured=$(awk '/^PostgreSQL / { p = 1 } /^$/ { p = 0 } p' "$OUT/measured.md" 2>/dev/null | paste -sd ' ' || true)
 	if [ $MEASURE = yes ]; then
 		find_hll
 		bench_start 'shared_buffers = 1GB' 'work_mem = 1GB' 'client_min_messages = warning'
