@@ -175,7 +175,7 @@ SELECT t @> 'ab'::char(5)::text AS cast_to_text, cf_agg(v::bpchar) @> 'ab'::char
 	FROM padded, (VALUES ('ab '::varchar), ('c')) s(v) GROUP BY t;
 -- spread over several filters, both are looked for in the same one
 SELECT count(*) AS differ FROM generate_series(1, 100) i WHERE cf_shard((i || ' ')::varchar, 1000) <> cf_shard(i::text::char(5), 1000);
--- one call site, filters of either kind, one value
+-- one call site, filters of either family, one value
 DO $$
 DECLARE
 	f cuckoofilter;

@@ -39,7 +39,7 @@ union_require_mergeable(const CuckooFilter *a, const CuckooFilter *b)
 				 errmsg("cannot merge cuckoo filters of %s and %s values",
 						cuckoo_family_name(a->family),
 						cuckoo_family_name(b->family)),
-				 errdetail("One value has different bytes as a value of either kind."),
+				 errdetail("One value has different bytes as a value of either family."),
 				 errhint("Build both filters of values of one type.")));
 
 	switch (cuckoo_merge_compatible(a, b))
