@@ -23,6 +23,10 @@ set style line 2 lc rgb "#000000" lw 2 dt (8,5) pt 6 ps 0.9
 set style line 3 lc rgb "#777777" lw 2 dt 1 pt 5 ps 0.8
 set style line 4 lc rgb "#777777" lw 2 dt (3,3) pt 9 ps 1.0
 set style line 5 lc rgb "#aaaaaa" lw 1.5 dt (12,4,2,4) pt 13 ps 1.0
+# bars of the spread, below their series
+do for [i = 1:5] {
+	set style line 10 + i lc rgb (i == 5 ? "#aaaaaa" : i > 2 ? "#777777" : "#000000") lw 1.2 dt 1 pt 0
+}
 
 # The question, and how the answer was measured.
 titled(question, setup) = "{/:Bold=18 " . question . "}\n{/=13 " . setup . "}"
