@@ -54,13 +54,22 @@ export function textBytes(text) {
 	return encoder.encode(text);
 }
 
-/** Without trailing U+0020, the blanks that char(n) ignores. */
-export function withoutBlanks(text) {
+/* Not a regular expression: that takes quadratic time for some texts. */
+function withoutTrailing(text, code) {
 	let end = text.length;
 
-	while (end > 0 && text.charCodeAt(end - 1) === 32)
+	while (end > 0 && text.charCodeAt(end - 1) === code)
 		end--;
 	return text.slice(0, end);
+}
+
+/** Without trailing U+0020, the blanks that char(n) ignores. */
+export function withoutBlanks(text) {
+	return withoutTrailing(text, 0x20);
+}
+
+function withoutZeros(digits) {
+	return withoutTrailing(digits, 0x30);
 }
 
 /** A text: what a string is anyway. */
@@ -199,7 +208,7 @@ function decimalBytes(text) {
 	const point = (match[2] ?? '').length + exponent;
 	const all = (match[2] ?? '') + fraction;
 	const leading = /^0*/.exec(all)[0].length;
-	const digits = all.slice(leading).replace(/0+$/, '');
+	const digits = withoutZeros(all.slice(leading));
 
 	if (digits === '')
 		return int64Bytes(0n);
@@ -220,8 +229,7 @@ function bigintBytes(number) {
 	if (digits.length > MAX_WHOLE_DIGITS)
 		throw new CuckooValueError('value is out of range for type numeric',
 			'22003');
-	return numericBytes(number < 0n, digits.replace(/0+$/, ''),
-		digits.length);
+	return numericBytes(number < 0n, withoutZeros(digits), digits.length);
 }
 
 /**

@@ -54,6 +54,20 @@ test('golden key bytes of values that helpers read', () => {
 	assert.ok(nread > 150, `${nread} read`);
 });
 
+test('long values take no longer than their length', () => {
+	const zeros = '0'.repeat(100000);
+
+	/* a quadratic pass over these takes more than a second */
+	for (const read of [() => decimal(`1${zeros}1`),
+		() => decimal(`1.${zeros}`), () => decimal(`${zeros}1`),
+		() => char(`a${' '.repeat(100000)}b`)]) {
+		const { user } = process.cpuUsage();
+
+		read();
+		assert.ok(process.cpuUsage().user - user < 1e6, read);
+	}
+});
+
 test('plain values are those of helpers', async () => {
 	const filter = await CuckooFilter.new({ capacity: 1, seed: -5 });
 	const pairs = [
