@@ -148,6 +148,7 @@ test('over HTTP', async () => {
 		assert.equal((await response.json()).name, 'Customer 2');
 		assert.equal((await get('/customer/nobody')).status, 404);
 		assert.equal((await get('/elsewhere')).status, 404);
+		assert.equal((await get('/customer/%ff')).status, 404);
 		assert.equal((await (await get('/stats')).json()).asked, 2);
 	} finally {
 		service.closeAllConnections();

@@ -124,11 +124,20 @@ function send(response, status, body) {
 	response.end(`${JSON.stringify(body)}\n`);
 }
 
+/* The path of a request, empty if it is none. */
+function pathOf({ url }) {
+	try {
+		return decodeURIComponent(url);
+	} catch {
+		return '';
+	}
+}
+
 /** The service over HTTP; not listening yet. */
 export function createService(customers) {
 	return createServer(async (request, response) => {
 		try {
-			const path = decodeURIComponent(request.url);
+			const path = pathOf(request);
 			const [, email] = /^\/customer\/(.+)$/.exec(path) ?? [];
 
 			if (path === '/stats') {
