@@ -143,7 +143,7 @@ TAP_TESTS = 1
 TAP = 001_dump_restore 002_crash_recovery 003_replication 004_extension \
 	005_faults 006_hostile_input 007_upkeep_dump 008_upkeep_stress \
 	009_symbols 010_memory 011_upkeep_replication 012_toast \
-	013_servers 014_damaged_toast 015_upkeep_model
+	013_servers 014_damaged_toast 015_upkeep_model 016_vectors
 PROVE_TESTS = $(TAP:%=test/t/%.pl)
 
 PG_CPPFLAGS = -I$(srcdir)/src
