@@ -1,6 +1,6 @@
 /**
- * readme.test.mjs: the first example of README.md runs and prints what its
- * comments say.
+ * readme.test.mjs: the first examples of README.md and of docs/clients.md run,
+ * and what they say is so.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -10,19 +10,44 @@ import { fileURLToPath } from 'node:url';
 
 import * as library from '../index.js';
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+/* The first example in a document. */
+function exampleOf(document) {
+	const text = readFileSync(new URL(document, import.meta.url), 'utf8');
+
+	return /```js\n([\s\S]*?)```/.exec(text)[1];
+}
+
+/* What a module prints; the package resolves to itself by its name. */
+function run(module) {
+	return String(execFileSync(process.execPath,
+		['--input-type=module', '--eval', module],
+		{ cwd: fileURLToPath(new URL('..', import.meta.url)) }));
+}
 
 test('the first example', () => {
-	const [, example] = /```js\n([\s\S]*?)```/.exec(readme);
+	const example = exampleOf('../README.md');
 	const expected = [...example.matchAll(/^console\.log.*\/\/ (\w+)/gm)].map(
 		([, word]) => word);
-	/* the package resolves to itself by its name */
-	const printed = execFileSync(process.execPath,
-		['--input-type=module', '--eval', example],
-		{ cwd: fileURLToPath(new URL('..', import.meta.url)) });
 
 	assert.deepEqual(expected, ['true', 'false', '3']);
-	assert.deepEqual(String(printed).trim().split('\n'), expected);
+	assert.deepEqual(run(example).trim().split('\n'), expected);
+});
+
+test('the example of docs/clients.md', () => {
+	const before = `
+		import { CuckooFilter as Filter } from 'cuckoofilter-postgres';
+
+		const emails = Array.from({ length: 10000 },
+			(_, i) => \`user\${i + 1}@example.com\`);
+		const bytes = (await Filter.build(emails, { capacity: 20000 }))
+			.toBytes();\n`;
+	const after = `
+		const stored = await Filter.from(toBeStored);
+		console.log(bytes.length, stored.size, stored.has('new@example.com'),
+			ids.family);`;
+
+	assert.equal(run(before + exampleOf('../../../docs/clients.md') + after),
+		'13179 10001 true uuid\n');
 });
 
 test('everything that is exported and nothing else has a type', () => {
