@@ -929,5 +929,41 @@ UPDATE stop SET v = 77 WHERE id = 700;
 COMMIT;
 SELECT stop_drift();
 
+--
+-- 39. What others have made runs with pg_catalog in the search_path, also where
+-- it comes after the first statement, to a table that had nothing of the kind
+--
+CREATE TABLE alone (k int, v int);
+CREATE TABLE alone_filter (k int PRIMARY KEY, f cuckoofilter, n int);
+CREATE FUNCTION told(what text, i int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
+$$ BEGIN RAISE WARNING '% of % runs with %', what, i, current_setting('search_path'); RETURN i; END $$;
+CREATE FUNCTION told() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM upkeep_odd.told(TG_NAME, NEW.k); RETURN NEW; END $$;
+CREATE DOMAIN told_int AS int CHECK (upkeep_odd.told('domain', VALUE) > 0);
+SELECT cf_attach('alone', '{v}', 'alone_filter', 'f', '{k}', 100);
+INSERT INTO alone VALUES (1, 1);
+CREATE TRIGGER told BEFORE UPDATE ON alone_filter FOR EACH ROW EXECUTE FUNCTION told();
+INSERT INTO alone VALUES (1, 2);
+DROP TRIGGER told ON alone_filter;
+INSERT INTO alone VALUES (1, 3);
+ALTER TABLE alone_filter ADD CONSTRAINT told CHECK (upkeep_odd.told('check', k) > 0) NOT VALID;
+INSERT INTO alone VALUES (1, 4);
+ALTER TABLE alone_filter DROP CONSTRAINT told, ALTER n SET DEFAULT upkeep_odd.told('default', 1);
+INSERT INTO alone VALUES (2, 5);
+ALTER TABLE alone_filter ALTER n DROP DEFAULT;
+INSERT INTO alone VALUES (3, 6);
+SET client_min_messages = error;
+CREATE INDEX told ON alone_filter (n) WHERE upkeep_odd.told('index', k) > 3;
+SET client_min_messages = warning;
+INSERT INTO alone VALUES (4, 7);
+DROP INDEX told;
+SELECT cf_detach('alone');
+SET client_min_messages = error;
+ALTER TABLE alone ALTER k TYPE told_int;
+ALTER TABLE alone_filter ALTER k TYPE told_int;
+SET client_min_messages = warning;
+SELECT cf_attach('alone', '{v}', 'alone_filter', 'f', '{k}', 100);
+INSERT INTO alone VALUES (6, 9);
+SELECT sum(source_rows) AS source_rows, sum(missing) AS missing, sum(stale) AS stale FROM cf_drift('alone_filter', 'f');
+
 DROP SCHEMA upkeep_odd CASCADE;
 DROP ROLE regress_upkeep_odd, regress_upkeep_odd2;

@@ -15,8 +15,9 @@
  * wait for each other.
  *
  * Statements run with the rights of the owner of the source, who has to have
- * them on the target, and with pg_catalog alone in the search_path: who writes
- * to the source needs no rights on the filters, and leads nobody astray.
+ * them on the target, and with pg_catalog alone in the search_path where others
+ * could have made what they run: who writes to the source needs no rights on the
+ * filters, and leads nobody astray.
  *
  *-------------------------------------------------------------------------
  */
@@ -284,7 +285,10 @@ apply_batch(CuckooBatch *taken)
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
 	SPI_connect();
-	cuckoo_role_become(&before, upkeep->owner, SECURITY_NOFORCE_RLS);
+	if (upkeep->is_plain)
+		cuckoo_role_become_plain(&before, upkeep->owner, SECURITY_NOFORCE_RLS);
+	else
+		cuckoo_role_become(&before, upkeep->owner, SECURITY_NOFORCE_RLS);
 	rbt_begin_iterate(taken->tenants, LeftRightWalk, &iterator);
 	while ((tenant = (CuckooTenant *) rbt_iterate(&iterator)) != NULL)
 	{

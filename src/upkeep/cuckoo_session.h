@@ -38,6 +38,7 @@ typedef struct CuckooUpkeep
 	FmgrInfo   *order;			/* of the key columns */
 	CuckooHasher *hasher;
 	CuckooParameters parameters;
+	bool		is_plain;		/* changing a filter runs no code of others */
 	SPIPlanPtr	update;			/* NULL until it is needed, as are the others */
 	SPIPlanPtr	insert;
 	SPIPlanPtr	lock;

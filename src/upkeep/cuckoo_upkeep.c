@@ -11,7 +11,9 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "catalog/partition.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -127,6 +129,64 @@ upkeep_discard(CuckooUpkeep *upkeep)
 	MemoryContextDelete(upkeep->context);
 }
 
+/* Are an index and its comparisons the server's own? */
+static bool
+upkeep_is_plain_index(Oid oid)
+{
+	Relation	index = index_open(oid, AccessShareLock);
+	bool		is_plain = index->rd_rel->relam < FirstNormalObjectId &&
+		RelationGetIndexExpressions(index) == NIL &&
+		RelationGetIndexPredicate(index) == NIL;
+
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
+		is_plain = is_plain && index->rd_opfamily[i] < FirstNormalObjectId &&
+			index->rd_opcintype[i] < FirstNormalObjectId;
+	index_close(index, AccessShareLock);
+	return is_plain;
+}
+
+/*
+ * upkeep_is_plain
+ *		Does changing the filters of a target run only what is ours, or the
+ *		server's?
+ *
+ * Then no search_path can lead it astray, and none is set, which would be a
+ * twelfth of a statement of one row.
+ */
+static bool
+upkeep_is_plain(const CuckooUpkeep *upkeep, Relation target)
+{
+	const TriggerDesc *triggers = target->trigdesc;
+	const TupleConstr *constraints = RelationGetDescr(target)->constr;
+	ListCell   *cell;
+
+	if (target->rd_rel->relkind != RELKIND_RELATION ||
+		target->rd_rel->relispartition || target->rd_rules != NULL ||
+		(constraints != NULL &&
+		 (constraints->num_check > 0 || constraints->num_defval > 0)))
+		return false;
+	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
+	{
+		if (!triggers->triggers[i].tgisinternal &&
+			triggers->triggers[i].tgfoid !=
+			cuckoo_attachment_function(upkeep->attachment.function,
+									   "cf_guard"))
+			return false;
+	}
+	/* a domain of the key, if not of the index */
+	for (int i = 0; i < upkeep->attachment.ntarget_keys; i++)
+	{
+		if (upkeep->columns.keys[i].target_type >= FirstNormalObjectId)
+			return false;
+	}
+	foreach(cell, RelationGetIndexList(target))
+	{
+		if (!upkeep_is_plain_index(lfirst_oid(cell)))
+			return false;
+	}
+	return true;
+}
+
 /*
  * upkeep_make
  *		Find out what an attachment is.
@@ -157,6 +217,7 @@ upkeep_make(const CuckooAttachment *attachment, const CuckooUpkeepKey *key,
 	cuckoo_columns_resolve(&upkeep->columns, &upkeep->attachment, source,
 						   target);
 	table_close(source, NoLock);
+	upkeep->is_plain = upkeep_is_plain(upkeep, target);
 
 	upkeep->order = palloc(Max(upkeep->attachment.ntarget_keys, 1) *
 						   sizeof(FmgrInfo));

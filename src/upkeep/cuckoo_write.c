@@ -27,15 +27,25 @@ PG_FUNCTION_INFO_V1(cf_upkeep_store);
 static CuckooWrite *write_current = NULL;
 
 /*
- * cuckoo_role_become
- *		Run what follows with the rights of an owner and a safe search_path.
+ * cuckoo_role_become_plain
+ *		Run what follows with the rights of an owner.
+ *
+ * For what depends on no search_path.
  */
 void
-cuckoo_role_become(CuckooRole *before, Oid owner, int flags)
+cuckoo_role_become_plain(CuckooRole *before, Oid owner, int flags)
 {
 	GetUserIdAndSecContext(&before->user, &before->context);
 	SetUserIdAndSecContext(owner, before->context |
 						   SECURITY_LOCAL_USERID_CHANGE | flags);
+	before->nestlevel = 0;
+}
+
+/* The same with a safe search_path. */
+void
+cuckoo_role_become(CuckooRole *before, Oid owner, int flags)
+{
+	cuckoo_role_become_plain(before, owner, flags);
 	before->nestlevel = NewGUCNestLevel();
 	cuckoo_restrict_search_path();
 }
@@ -44,7 +54,8 @@ cuckoo_role_become(CuckooRole *before, Oid owner, int flags)
 void
 cuckoo_role_return(const CuckooRole *before)
 {
-	AtEOXact_GUC(false, before->nestlevel);
+	if (before->nestlevel > 0)
+		AtEOXact_GUC(false, before->nestlevel);
 	SetUserIdAndSecContext(before->user, before->context);
 }
 

@@ -15,7 +15,7 @@ typedef struct CuckooRole
 {
 	Oid			user;
 	int			context;
-	int			nestlevel;
+	int			nestlevel;		/* of settings, 0 if none was changed */
 } CuckooRole;
 
 /* A statement of ours that writes filters. */
@@ -34,6 +34,8 @@ typedef struct CuckooWrite
 	uint64		stored_sum;		/* and those of what was stored */
 } CuckooWrite;
 
+extern void cuckoo_role_become_plain(CuckooRole *before, Oid owner,
+									 int flags);
 extern void cuckoo_role_become(CuckooRole *before, Oid owner, int flags);
 extern void cuckoo_role_return(const CuckooRole *before);
 extern void cuckoo_write_begin(CuckooWrite *write, Oid target);
