@@ -262,8 +262,14 @@ export function readBucket(t, bucket, keys) {
 	return keys;
 }
 
-/** Write four sort keys in ascending order. */
+/**
+ * Write four sort keys. They are in ascending order, unless a bucket that
+ * nobody checked was not: then they are sorted.
+ */
 function writeBucket(t, bucket, keys) {
+	if (keys[0] > keys[1] || keys[1] > keys[2] || keys[2] > keys[3])
+		keys.sort((a, b) => a - b);
+
 	const nibble = Math.imul(bucket, t.f - 1);
 	const start = nibble >>> 1;
 	const mask = t.lowMask << 4 | 15;
@@ -428,7 +434,8 @@ export function addAddress(t, address) {
 		insertInto(t, both[i], contents[i]);
 	} else
 		status = insertByRelocation(t, both);
-	if (status === OK)
+	/* of an unchecked table the number can be wrong, but stays a possible one */
+	if (status === OK && t.entries < tableSlots(t))
 		t.entries++;
 	return status;
 }
@@ -453,7 +460,7 @@ export function removeAddress(t, address) {
 
 	deleteSlot(contents[i], contents[i].indexOf(both[i].key));
 	writeBucket(t, both[i].bucket, contents[i]);
-	t.entries--;
+	t.entries = Math.max(0, t.entries - 1);
 	return copies;
 }
 
@@ -551,7 +558,7 @@ function dropKeys(t, bucket, key, copies) {
 	for (let i = 0; i < copies; i++)
 		deleteSlot(keys, keys.indexOf(key));
 	writeBucket(t, bucket, keys);
-	t.entries -= copies;
+	t.entries = Math.max(0, t.entries - copies);
 }
 
 /**
