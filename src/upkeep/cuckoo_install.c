@@ -7,15 +7,9 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/relation.h"
 #include "access/table.h"
 #include "catalog/dependency.h"
-#include "catalog/indexing.h"
-#include "catalog/partition.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_depend.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "commands/defrem.h"
@@ -24,7 +18,6 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "../pg/cuckoo_pg.h"
@@ -287,95 +280,10 @@ cuckoo_install(const CuckooAttachment *attachment, List *relations,
 	table_close(target, NoLock);
 }
 
-/* A trigger that is to be dropped. */
-typedef struct InstallDrop
-{
-	Oid			relation;
-	char	   *name;
-} InstallDrop;
-
 /*
- * install_trigger_of_target
- *		Is this a trigger of cf_upkeep() for a filter column?  Clones go along
- *		with the trigger that they were made of, and are none here.
+ * install_drop
+ *		Drop a trigger, as the owner of its table.
  */
-static InstallDrop *
-install_trigger_of_target(Relation triggers, Oid trigger, Oid function,
-						  const char *filter)
-{
-	InstallDrop *found = NULL;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(trigger));
-	scan = systable_beginscan(triggers, TriggerOidIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-	{
-		const Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
-
-		if (form->tgfoid == function && !OidIsValid(form->tgparentid) &&
-			form->tgnargs == CUCKOO_ATTACHMENT_NARGS)
-		{
-			bool		isnull;
-			bytea	   *args =
-				DatumGetByteaPCopy(heap_getattr(tuple, Anum_pg_trigger_tgargs,
-												RelationGetDescr(triggers),
-												&isnull));
-
-			if (strcmp(VARDATA_ANY(args), filter) == 0)
-			{
-				found = palloc(sizeof(InstallDrop));
-				found->relation = form->tgrelid;
-				found->name = pstrdup(NameStr(form->tgname));
-			}
-		}
-	}
-	systable_endscan(scan);
-	return found;
-}
-
-/*
- * install_triggers_of_target
- *		All of them, on whatever table: they depend on the target.
- */
-static List *
-install_triggers_of_target(Oid target, Oid function, const char *filter)
-{
-	Relation	depend = table_open(DependRelationId, AccessShareLock);
-	Relation	triggers = table_open(TriggerRelationId, AccessShareLock);
-	List	   *found = NIL;
-	ScanKeyData keys[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(RelationRelationId));
-	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(target));
-	scan = systable_beginscan(depend, DependReferenceIndexId, true, NULL, 2,
-							  keys);
-	while ((tuple = systable_getnext(scan)) != NULL)
-	{
-		const Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
-		InstallDrop *trigger;
-
-		if (form->classid != TriggerRelationId)
-			continue;
-		trigger = install_trigger_of_target(triggers, form->objid, function,
-											filter);
-		if (trigger != NULL && trigger->relation != target)
-			found = lappend(found, trigger);
-	}
-	systable_endscan(scan);
-	table_close(triggers, AccessShareLock);
-	table_close(depend, AccessShareLock);
-	return found;
-}
-
-/* Drop a trigger, as the owner of its table. */
 static void
 install_drop(Oid relation_oid, const char *name)
 {
@@ -392,92 +300,74 @@ install_drop(Oid relation_oid, const char *name)
 }
 
 /*
- * install_drop_of_statements
- *		Drop the triggers of statements of a source and its partitions.
+ * install_sql_of_tree
+ *		That a trigger t is on a table or on a partition of it.
+ */
+static char *
+install_sql_of_tree(Oid relation)
+{
+	return psprintf("(t.tgrelid = %u OR t.tgrelid IN (SELECT relid FROM pg_partition_tree(%u)))",
+					relation, relation);
+}
+
+/*
+ * install_drop_where
+ *		Drop triggers t of a function for a filter column where a condition
+ *		holds.  Returns their number.
  *
- * After a restore nothing says that they depend on the target.
+ * Clones go along with the trigger that they were made of, and are none here.
+ * Those of other tables than the source, which may be InvalidOid, and its
+ * partitions, such as those that a detached partition has kept, are dropped if
+ * they are the caller's.
  */
 static int
-install_drop_of_statements(const CuckooAttachment *attachment)
+install_drop_where(Oid sibling, const char *function, const char *filter,
+				   Oid source, const char *condition)
 {
-	int			ndropped = 0;
-	ListCell   *cell;
+	const uint64 nfound =
+		cuckoo_sql_run(psprintf("SELECT t.tgrelid, t.tgname::text FROM pg_trigger AS t"
+								" WHERE t.tgfoid = %u AND t.tgparentid = 0 AND"
+								" convert_from(substring(t.tgargs FROM 1 FOR"
+								" position(decode('00', 'hex') IN t.tgargs) - 1),"
+								" getdatabaseencoding()) = %s AND (%s) AND (%s OR"
+								" pg_has_role((SELECT relowner FROM pg_class AS c WHERE c.oid = t.tgrelid), 'USAGE'))"
+								" ORDER BY 1, 2",
+								cuckoo_attachment_function(sibling, function),
+								quote_literal_cstr(filter), condition,
+								install_sql_of_tree(source)), SPI_OK_SELECT);
+	SPITupleTable *found = SPI_tuptable;
 
-	foreach(cell, find_all_inheritors(attachment->source, AccessShareLock,
-									  NULL))
+	for (uint64 i = 0; i < nfound; i++)
 	{
-		for (int i = 0; i < CUCKOO_NTRIGGERS; i++)
-		{
-			Relation	relation = table_open(lfirst_oid(cell), NoLock);
-			const Trigger *trigger = !install_triggers[i].is_on_partitions ?
-				NULL : cuckoo_trigger_find(relation, i, attachment);
-			const char *name = trigger == NULL ? NULL :
-				pstrdup(trigger->tgname);
+		bool		isnull;
+		const Datum relation = SPI_getbinval(found->vals[i], found->tupdesc,
+											 1, &isnull);
 
-			table_close(relation, NoLock);
-			if (name == NULL)
-				continue;
-			install_drop(lfirst_oid(cell), name);
-			ndropped++;
-		}
+		install_drop(DatumGetObjectId(relation),
+					 SPI_getvalue(found->vals[i], found->tupdesc, 2));
 	}
-	return ndropped;
+	return (int) nfound;
 }
 
 /*
  * cuckoo_uninstall
  *		Drop the triggers of an attachment.  Returns their number.
  *
- * source is the table that the target names, or InvalidOid.  Triggers of other
- * tables than that and its partitions, such as those that a detached partition
- * has kept, are dropped if they are the caller's.
+ * source is the table that the target names, or InvalidOid.  Those of the source
+ * depend on the target or, in a copy that was restored, have the arguments of
+ * one that does.
  */
 int
 cuckoo_uninstall(Oid sibling, Oid source, Oid target, const char *filter)
 {
-	const Oid	guard = cuckoo_attachment_function(sibling, "cf_guard");
-	Relation	root = relation_open(target, AccessShareLock);
-	int			ndropped = 0;
-	CuckooAttachment attachment;
-	ListCell   *cell;
-
-	if (cuckoo_attachment_find(&attachment, sibling, root, filter))
-		ndropped += install_drop_of_statements(&attachment);
-	relation_close(root, NoLock);
-	foreach(cell, install_triggers_of_target(target,
-											 cuckoo_attachment_function(sibling, "cf_upkeep"),
-											 filter))
-	{
-		const InstallDrop *trigger = lfirst(cell);
-
-		if (trigger->relation != source &&
-			!(get_rel_relispartition(trigger->relation) &&
-			  list_member_oid(get_partition_ancestors(trigger->relation),
-							  source)) &&
-			!cuckoo_owns_table(trigger->relation, GetUserId()))
-			continue;
-		install_drop(trigger->relation, trigger->name);
-		ndropped++;
-	}
-
-	foreach(cell, find_all_inheritors(target, AccessShareLock, NULL))
-	{
-		Relation	relation = table_open(lfirst_oid(cell), NoLock);
-		List	   *names = NIL;
-		ListCell   *other;
-
-		for (int i = 0; i < CUCKOO_NGUARDS; i++)
-		{
-			const Trigger *found = cuckoo_guard_find(relation, i, guard,
-													 filter);
-
-			if (found != NULL && !found->tgisclone)
-				names = lappend(names, pstrdup(found->tgname));
-		}
-		table_close(relation, NoLock);
-		foreach(other, names)
-			install_drop(lfirst_oid(cell), lfirst(other));
-		ndropped += list_length(names);
-	}
-	return ndropped;
+	return install_drop_where(sibling, "cf_upkeep", filter, source,
+							  psprintf("t.tgrelid <> %u AND t.tgargs IN ("
+									   "SELECT o.tgargs FROM pg_depend AS d, pg_trigger AS o"
+									   " WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = %u"
+									   " AND d.classid = 'pg_trigger'::regclass AND d.objid = o.oid"
+									   " AND o.tgfoid = t.tgfoid AND (o.oid = t.oid OR %s))",
+									   target, target,
+									   install_sql_of_tree(source))) +
+		install_drop_where(sibling, "cf_guard", filter, target,
+						   install_sql_of_tree(target));
 }
