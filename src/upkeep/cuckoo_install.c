@@ -85,8 +85,8 @@ install_distinct_sql(const char *name, Oid type)
 	const char *column = quote_identifier(name);
 
 	if (getBaseType(type) == type && cuckoo_columns_has_plain_equality(type))
-		return psprintf(" OR OLD.%s IS DISTINCT FROM NEW.%s", column, column);
-	return psprintf(" OR pg_catalog.record_image_ne(ROW(OLD.%s), ROW(NEW.%s))",
+		return psprintf("OLD.%s IS DISTINCT FROM NEW.%s", column, column);
+	return psprintf("pg_catalog.record_image_ne(ROW(OLD.%s), ROW(NEW.%s))",
 					column, column);
 }
 
@@ -107,13 +107,15 @@ install_condition(const CuckooAttachment *attachment, int which)
 					 cuckoo_sql_regclass(attachment->target));
 	if (which == CUCKOO_TRIGGER_UPDATE)
 	{
-		appendStringInfoString(&sql, " AND (false");
+		appendStringInfoString(&sql, " AND (");
 		for (int i = 0; i < attachment->nvalues + attachment->nkeys; i++)
 		{
 			const char *name = i < attachment->nvalues ?
 				attachment->values[i] :
 				attachment->keys[i - attachment->nvalues];
 
+			if (i > 0)
+				appendStringInfoString(&sql, " OR ");
 			appendStringInfoString(&sql,
 								   install_distinct_sql(name,
 														get_atttype(attachment->source,
