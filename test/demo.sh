@@ -7,7 +7,7 @@
 # a throwaway server that listens on a socket in a temporary folder only, and
 # shows what filters are good for.  Every statement it prints is checked; the
 # script fails when one turns out wrong.  Leaves nothing behind but installed
-# packages.
+# packages and one filter, for the page of clients/js/demo.
 set -euo pipefail
 
 REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -17,6 +17,8 @@ REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$REPO/test/lib/packages.sh"
 # shellcheck source=test/lib/server.sh
 . "$REPO/test/lib/server.sh"
+# shellcheck source=test/lib/page.sh
+. "$REPO/test/lib/page.sh"
 
 # Debian's word lists and their languages; the largest one first.
 PACKAGES=(wpolish wamerican wfrench wngerman wspanish witalian wportuguese wdutch wswedish)
@@ -331,6 +333,16 @@ dump_and_restore()
 		"NOT EXISTS (SELECT FROM public.languages, cf_check(filter))"
 }
 
+# A filter for the page that asks it without a server.
+give_page()
+{
+	local language=${LANGUAGES[1]}
+
+	say ""
+	say "Out of the server: a browser answers from the filter for $language while one types"
+	q -c "SELECT filter::text FROM languages WHERE lang = '$language'" | page_put
+}
+
 main()
 {
 	case ${1:-} in
@@ -349,6 +361,7 @@ main()
 	join_thinned
 	remove_words
 	dump_and_restore
+	give_page
 	srv_as pg_ctl -s -m fast -D data stop
 	say ""
 	say "Demo finished: $NFACTS statements checked, all true ($SECONDS s)."
