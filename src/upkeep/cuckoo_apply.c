@@ -62,7 +62,20 @@ apply_prepare(const CuckooUpkeep *upkeep, const char *sql)
 	return plan;
 }
 
-/* UPDATE of the filter of a tenant: returns whether it is his, and the filter. */
+/*
+ * apply_returning
+ *		Whether the row is the tenant's, and the filter, as they are stored; where
+ *		nobody's code has run there is nothing to ask.
+ */
+static const char *
+apply_returning(const CuckooUpkeep *upkeep, const char *match)
+{
+	return upkeep->is_plain ? "" :
+		psprintf(" RETURNING %s, t.%s", match,
+				 quote_identifier(upkeep->attachment.filter));
+}
+
+/* UPDATE of the filter of a tenant. */
 static SPIPlanPtr
 apply_prepare_update(const CuckooUpkeep *upkeep)
 {
@@ -72,11 +85,12 @@ apply_prepare_update(const CuckooUpkeep *upkeep)
 										 CUCKOO_TARGET, CUCKOO_PARAMETER);
 
 	return apply_prepare(upkeep,
-						 psprintf("UPDATE %s SET %s = %s(t.%s) WHERE %s RETURNING %s, t.%s",
+						 psprintf("UPDATE %s SET %s = %s(t.%s) WHERE %s%s",
 								  cuckoo_sql_target(attachment), filter,
 								  cuckoo_sql_function(attachment->function,
 													  "cf_upkeep_apply"),
-								  filter, match, match, filter));
+								  filter, match,
+								  apply_returning(upkeep, match)));
 }
 
 /*
@@ -100,14 +114,13 @@ apply_prepare_insert(const CuckooUpkeep *upkeep)
 	return apply_prepare(upkeep,
 						 psprintf("INSERT INTO %s AS t (%s, %s) OVERRIDING SYSTEM VALUE"
 								  " VALUES (%s%s(NULL))"
-								  " ON CONFLICT (%s) DO UPDATE SET %s = %s(t.%s) WHERE %s"
-								  " RETURNING %s, t.%s",
+								  " ON CONFLICT (%s) DO UPDATE SET %s = %s(t.%s) WHERE %s%s",
 								  cuckoo_sql_relation(attachment->target),
 								  columns, filter,
 								  cuckoo_sql_keys(attachment,
 												  CUCKOO_PARAMETER, "%s, "),
 								  apply, columns, filter, apply, filter,
-								  match, match, filter));
+								  match, apply_returning(upkeep, match)));
 }
 
 /* The row of a tenant, locked. */
@@ -156,6 +169,8 @@ apply_execute(CuckooUpkeep *upkeep, SPIPlanPtr plan,
 		elog(ERROR, "SPI_execute_plan returned %s",
 			 SPI_result_code_string(result));
 	nrows = SPI_processed;
+	if (upkeep->is_plain)
+		return nrows;
 	for (uint64 row = 0; row < nrows; row++)
 	{
 		const HeapTuple tuple = SPI_tuptable->vals[row];
@@ -225,6 +240,7 @@ apply_tenant(CuckooUpkeep *upkeep, const CuckooTenant *tenant)
 	if (upkeep->update == NULL)
 		upkeep->update = apply_prepare_update(upkeep);
 	nrows = apply_execute(upkeep, upkeep->update, tenant, &write,
+						  upkeep->is_plain ? SPI_OK_UPDATE :
 						  SPI_OK_UPDATE_RETURNING);
 
 	/* a trigger may suppress an UPDATE that changes nothing */
@@ -244,6 +260,7 @@ apply_tenant(CuckooUpkeep *upkeep, const CuckooTenant *tenant)
 	if (upkeep->insert == NULL)
 		upkeep->insert = apply_prepare_insert(upkeep);
 	if (apply_execute(upkeep, upkeep->insert, tenant, &write,
+					  upkeep->is_plain ? SPI_OK_INSERT :
 					  SPI_OK_INSERT_RETURNING) == 0 &&
 		(!write.was_made || write.is_changed))
 		cuckoo_not_stored_error(upkeep->key.target);
