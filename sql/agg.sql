@@ -47,6 +47,27 @@ SELECT (cf_info(f)).family, cf_count(f), (cf_info(f)).capacity FROM (SELECT cf_a
 SELECT cf_count(cf_agg(i % 3, 3)), bool_and(i % 3 IN (0, 1, 2)) FROM generate_series(1, 50000) i;
 
 --
+-- Values that come again and again are not collected each time: the result is
+-- that of the same rows with no more of a value than count
+--
+CREATE TABLE often AS SELECT i % 500 AS v, i / 500 AS nth, i * 7919 % 20011 AS shuffle FROM generate_series(0, 19999) i WHERE i / 500 <= i % 500 % 40;
+SELECT max_copies, count(*) AS rates, bool_and(cf_agg_same) AS set, bool_and(cf_bag_agg_same) AS bag, bool_and(shuffled_same) AS shuffled FROM
+	(SELECT max_copies, fpr, (SELECT cf_agg(v, 4000, fpr, max_copies) FROM often) = (SELECT cf_agg(v, 4000, fpr, max_copies) FROM often WHERE nth = 0) AS cf_agg_same,
+		(SELECT cf_bag_agg(v, 4000, fpr, max_copies) FROM often) = (SELECT cf_bag_agg(v, 4000, fpr, max_copies) FROM often WHERE nth < max_copies) AS cf_bag_agg_same,
+		(SELECT cf_bag_agg(v, 4000, fpr, max_copies) FROM (SELECT v FROM often ORDER BY shuffle OFFSET 0) s) = (SELECT cf_bag_agg(v, 4000, fpr, max_copies) FROM often WHERE nth < max_copies) AS shuffled_same
+	FROM generate_series(1, 4) max_copies, unnest('{0.01, 0.0001, 1e-8, 1e-12}'::float8[]) fpr) s GROUP BY max_copies ORDER BY max_copies;
+-- hashes that differ in the bits that choose where they are remembered, or in no others; 0 is one of them
+SELECT bits, cf_hash_agg(h, 1000) = (SELECT cf_add_hashes(cf_new(1000), array_agg(i << bits ORDER BY i << bits)) FROM generate_series(0::bigint, 15) i) AS same
+	FROM unnest('{0, 20, 36, 40, 43, 48, 60}'::int[]) bits, LATERAL (SELECT i % 16 << bits AS h FROM generate_series(0::bigint, 20000) i OFFSET 0) s GROUP BY bits ORDER BY bits;
+-- few values, then many, then few again; with little memory too
+CREATE TABLE phases AS SELECT CASE WHEN i % 40000 < 20000 THEN i % 7 ELSE i * 31 % 50021 END AS v FROM generate_series(1, 120000) i;
+SELECT (SELECT cf_agg(v) FROM phases) = (SELECT cf_agg(v) FROM (SELECT DISTINCT v FROM phases) s) AS same;
+CREATE TABLE in_memory AS SELECT cf_agg(v, 60000) AS a, cf_bag_agg(v, 200000) AS b FROM phases;
+SET work_mem = '64kB';
+SELECT cf_agg(v, 60000) = (SELECT a FROM in_memory) AS set, cf_bag_agg(v, 200000) = (SELECT b FROM in_memory) AS bag FROM phases;
+RESET work_mem;
+
+--
 -- No rows: an empty filter with the parameters that are constants, not NULL
 --
 SELECT cf_agg(v) = cf_new(1) AS one, cf_agg(v, 1000) = cf_new(1000) AS two, cf_agg(v, 1000, 0.001) = cf_new(1000, 0.001) AS three,
