@@ -14,6 +14,7 @@ REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 KEPT=$REPO/build/goals
 DOCUMENT=$REPO/docs/benchmarks.md
+QUICK=no
 NAMES=(core run agg stored join inplace upkeep)
 declare -A COMMAND=(
 	[core]="make -C bench/core run ARGS='-t 7'"
@@ -24,12 +25,26 @@ declare -A COMMAND=(
 	[inplace]="bench/inplace.sh"
 	[upkeep]="bench/upkeep.sh"
 )
+# The same at small sizes.
+declare -A QUICK_COMMAND=(
+	[core]="make -C bench/core run ARGS='-t 5 -n 1e4 -r 0.01'"
+	[run]="bench/run.sh --quick"
+	[agg]="bench/agg.sh --quick"
+	[stored]="bench/stored.sh --quick"
+	[join]="bench/join.sh --small 1000 --big 100000 --rounds 1"
+	[inplace]="bench/inplace.sh --adds 100000 --rounds 1"
+	[upkeep]="bench/upkeep.sh --rounds 1 --batches 1 --seconds 1 --clients 2"
+)
 
 usage()
 {
 	cat <<TXT
-Usage: bench/goals.sh [--table] [BENCHMARK...]
+Usage: bench/goals.sh [--old FILE] [--quick] [--table] [BENCHMARK...]
 
+  --old FILE  cuckoo_filter.so of an earlier state, with which agg.sh and
+              stored.sh compare
+  --quick     small sizes, into build/goals-quick and not into the document: to
+              see that all of it runs
   --table     run nothing: write the table from what was kept
   BENCHMARK   run only these: ${NAMES[*]}
 
@@ -65,7 +80,7 @@ rows_of()
 			NF == 6 && $2 ~ /^the same/ { sub(/^the same/, same, $2) }
 			NF == 6 && $2 !~ /^the same/ && (same == "" || !index($2, same ":")) { same = $2; sub(/: time$/, "", same) }
 			NF == 6 && $3 ~ /^(<=|>=|=) / { print $2, $3, $4, $5 }' "$KEPT/$1.out"
-	fi | awk -F'\t' -v command="${COMMAND[$1]}" '{ print "| " $1 " | " $2 " | " $3 " | " $4 " | `" command "` |" }'
+	fi | awk -F'\t' -v command="${COMMAND[$1]/--old */--old FILE}" '{ print "| " $1 " | " $2 " | " $3 " | " $4 " | `" command "` |" }'
 }
 
 # core_rows
@@ -114,6 +129,10 @@ write_table()
 			[ ! -f "$KEPT/$name.out" ] || rows_of "$name"
 		done
 	} >"$KEPT/table.md"
+	if [ $QUICK = yes ]; then
+		cat "$KEPT/table.md"
+		return
+	fi
 	awk -v table="$KEPT/table.md" '
 		/^<!-- goals: end -->/ { inside = 0 }
 		!inside { print }
@@ -126,16 +145,24 @@ write_table()
 
 main()
 {
-	local name wanted=() only_table=no
+	local name wanted=() only_table=no old=
 
 	while (($#)); do
 		case $1 in
+			--old) old=$(realpath -e "$2"); shift ;;
+			--quick) QUICK=yes KEPT=$REPO/build/goals-quick ;;
 			--table) only_table=yes ;;
 			-h|--help) usage; exit 0 ;;
 			*) [ -n "${COMMAND[$1]:-}" ] || { usage >&2; exit 2; }; wanted+=("$1") ;;
 		esac
 		shift
 	done
+	if [ $QUICK = yes ]; then
+		for name in "${NAMES[@]}"; do COMMAND[$name]=${QUICK_COMMAND[$name]}; done
+	fi
+	if [ -n "$old" ]; then
+		for name in agg stored; do COMMAND[$name]+=" --old $old"; done
+	fi
 	arm_cleanup
 	mkdir -p "$KEPT"
 	((${#wanted[@]})) || wanted=("${NAMES[@]}")

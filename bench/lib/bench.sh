@@ -63,6 +63,22 @@ bench_start()
 	LOAD_AT_START=$(cut -d' ' -f1-3 /proc/loadavg)
 }
 
+# use_library FILE
+#		Let new sessions load this library of the extension, or the one that was
+#		built if FILE is empty.
+use_library()
+{
+	local place
+
+	place=$(srv_as pg_config --pkglibdir)
+	place=$SRV_ROOT$place/cuckoo_filter.so
+	[ -f "$place.built" ] || cp "$place" "$place.built"
+	# sessions that have the one there go on with it
+	cp "${1:-$place.built}" "$place.new"
+	chmod 755 "$place.new"
+	mv "$place.new" "$place"
+}
+
 # q ARG...
 #		psql on the server: bare values.
 q()
