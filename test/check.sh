@@ -27,6 +27,8 @@ REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$REPO/test/lib/checkers.sh"
 # shellcheck source=test/lib/package.sh
 . "$REPO/test/lib/package.sh"
+# shellcheck source=test/lib/clients.sh
+. "$REPO/test/lib/clients.sh"
 
 usage()
 {
@@ -42,8 +44,9 @@ servers.  Leaves nothing behind but installed packages.
 
   (no option)  ways and lengths of the sources, core unit tests (gcc,
                sanitizers, clang), then regression, isolation and TAP tests
-               and the examples of the documents in one server, and
-               regression with the core's assertions on; under 20 minutes
+               and the examples of the documents in one server, the clients
+               by themselves and compared with that server, and regression
+               with the core's assertions on; under 20 minutes
   --all        the same, and: the extension under the sanitizers, in a
                server with assertions, and under valgrind; every
                PostgreSQL from 15 that Debian has, with gcc and clang;
@@ -53,8 +56,8 @@ servers.  Leaves nothing behind but installed packages.
                cache folder (\${XDG_CACHE_HOME:-/var/cache}) and the Debian
                mirror, for the largest filters 6 GB of memory and 12 GB of disk
   --only LIST  only these suites: source core sanitize clang regress isolation
-               module tap documentation asserts, and with --all also asan cassert
-               valgrind matrix upgrade endian bits32 faults limits package
+               module tap documentation clients asserts, and with --all also asan
+               cassert valgrind matrix upgrade endian bits32 faults limits package
   --fuzz=SECS  instead of all these, fuzz the input functions and the core
                with libFuzzer, in new ways each time; 600 seconds if not given
   --smith=SECS instead, let sqlsmith make up queries on tables with filters
@@ -169,6 +172,9 @@ server_suites()
 	if wanted documentation; then
 		suite "$title, documentation" run_documentation
 	fi
+	if wanted clients; then
+		client_suites
+	fi
 	drop_temp "$SRV_ROOT$SRV_WORK"
 	if wanted regress; then
 		inplace_suite "$1"
@@ -272,7 +278,7 @@ main()
 	if wanted core || wanted sanitize || wanted clang; then
 		core_suites "$major"
 	fi
-	if wanted regress || wanted isolation || wanted module || wanted tap || wanted documentation; then
+	if wanted regress || wanted isolation || wanted module || wanted tap || wanted documentation || wanted clients; then
 		server_suites "$major"
 	fi
 	if wanted asserts; then

@@ -54,7 +54,7 @@ copy_source()
 {
 	mkdir -p "$1"
 	tar -C "$REPO" --exclude=./.git --exclude='*.o' --exclude='*.bc' --exclude='*.so' \
-		--exclude=./build --exclude=./test/core/build --exclude=./test/fuzz/build --exclude=./results --exclude=./tmp_check \
+		--exclude=./build --exclude=./test/core/build --exclude=./test/fuzz/build --exclude=./clients/c/build --exclude=./clients/c/test/tool --exclude=node_modules --exclude=./results --exclude=./tmp_check \
 		--exclude=./output_iso --exclude=./tmp_check_iso --exclude=./log -cf - . |
 		tar -C "$1" --no-same-owner -xf -
 	chmod -R u+w "$1"
