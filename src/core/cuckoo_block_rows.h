@@ -17,7 +17,7 @@
 #define ROW_NIBBLE_SHIFT	(ROW_BITS - 4)
 
 /* The two places of a value in the block. */
-typedef struct ROW_NAME (BlockPlaces)
+typedef struct ROW_NAME(BlockPlaces)
 {
 	uint32_t	buckets[2];
 	ROW_SLOT	slots[2];
@@ -40,7 +40,7 @@ ROW_NAME(block_slot) (const CuckooBlock *block, int slot, uint32_t bucket)
 static inline void
 ROW_NAME(block_alternate) (const CuckooBlock *block, uint32_t bucket,
 						   ROW_SLOT slot, uint32_t *other_bucket,
-						   ROW_SLOT * other_slot)
+						   ROW_SLOT *other_slot)
 {
 	const uint32_t perm = ROW_NAME(block_perm) (slot);
 
@@ -57,7 +57,7 @@ ROW_NAME(block_alternate) (const CuckooBlock *block, uint32_t bucket,
  */
 static inline void
 ROW_NAME(block_places) (const CuckooBlock *block, uint64_t ordered,
-						ROW_NAME(BlockPlaces) * places)
+						ROW_NAME(BlockPlaces) *places)
 {
 	const CuckooGeometry *const geometry = &block->geometry;
 	const int	fp_bits = geometry->prefix_bits - geometry->index_bits;
@@ -126,12 +126,12 @@ ROW_NAME(block_place) (CuckooBlock *block, const uint64_t *ordered,
 
 /* Put the slots of two rows in order, in as many buckets as there are lanes. */
 static inline void
-ROW_NAME(block_order_rows) (ROW_SLOT * restrict low, ROW_SLOT * restrict high)
+ROW_NAME(block_order_rows) (ROW_SLOT *restrict low, ROW_SLOT *restrict high)
 {
 	for (int i = 0; i < LANES; i++)
 	{
-		const		ROW_SLOT a = low[i];
-		const		ROW_SLOT b = high[i];
+		const ROW_SLOT a = low[i];
+		const ROW_SLOT b = high[i];
 
 		low[i] = a < b ? a : b;
 		high[i] = a < b ? b : a;
@@ -164,8 +164,8 @@ ROW_NAME(block_order) (CuckooBlock *block, int nequal)
 
 		for (int slot = 0; slot + nequal <= CUCKOO_BUCKET_SLOTS; slot++)
 		{
-			const		ROW_SLOT *const first = row0 + (size_t) slot * block->stride;
-			const		ROW_SLOT *const last =
+			const ROW_SLOT *const first = row0 + (size_t) slot * block->stride;
+			const ROW_SLOT *const last =
 				first + (size_t) (nequal - 1) * block->stride;
 
 			for (int i = 0; i < LANES; i++)
@@ -246,7 +246,7 @@ ROW_NAME(block_drop_surplus) (CuckooBlock *block, CuckooFilter *table,
 {
 	for (int i = 0; i < CUCKOO_BUCKET_SLOTS; i++)
 	{
-		const		ROW_SLOT slot = *ROW_NAME(block_slot) (block, i, bucket);
+		const ROW_SLOT slot = *ROW_NAME(block_slot) (block, i, bucket);
 		uint32_t	other_bucket;
 		ROW_SLOT	other_slot;
 		int			nhere;
@@ -325,7 +325,7 @@ ROW_NAME(block_search) (CuckooBlock *block, BlockSearch *search,
  */
 static CuckooStatus
 ROW_NAME(block_relocate) (CuckooBlock *block, CuckooFilter *table,
-						  const ROW_NAME(BlockPlaces) * places)
+						  const ROW_NAME(BlockPlaces) *places)
 {
 	BlockSearch search;
 	int			node = ROW_NAME(block_search) (block, &search, places->buckets);
@@ -416,7 +416,7 @@ ROW_NAME(block_pack) (const CuckooBlock *block, CuckooFilter *table)
 
 		for (int i = 0; i < CUCKOO_BUCKET_SLOTS; i++)
 		{
-			const		ROW_SLOT slot = *ROW_NAME(block_slot) (block, i, bucket);
+			const ROW_SLOT slot = *ROW_NAME(block_slot) (block, i, bucket);
 
 			fps[i] = ((uint64_t) slot << 4 | slot >> ROW_NIBBLE_SHIFT) &
 				cuckoo_low_bits(table->packing.fp_bits);
