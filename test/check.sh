@@ -29,6 +29,8 @@ REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$REPO/test/lib/package.sh"
 # shellcheck source=test/lib/clients.sh
 . "$REPO/test/lib/clients.sh"
+# shellcheck source=test/lib/drivers.sh
+. "$REPO/test/lib/drivers.sh"
 
 usage()
 {
@@ -56,8 +58,9 @@ servers.  Leaves nothing behind but installed packages.
                cache folder (\${XDG_CACHE_HOME:-/var/cache}) and the Debian
                mirror, for the largest filters 6 GB of memory and 12 GB of disk
   --only LIST  only these suites: source core sanitize clang regress isolation
-               module tap documentation clients asserts, and with --all also asan
-               cassert valgrind matrix upgrade endian bits32 faults limits package
+               module tap documentation clients drivers asserts and, with --all,
+               asan cassert valgrind matrix upgrade endian bits32 faults limits
+               package
   --fuzz=SECS  instead of all these, fuzz the input functions and the core
                with libFuzzer, in new ways each time; 600 seconds if not given
   --smith=SECS instead, let sqlsmith make up queries on tables with filters
@@ -175,6 +178,9 @@ server_suites()
 	if wanted clients; then
 		client_suites
 	fi
+	if wanted drivers; then
+		suite "$title, programs of docs/drivers.md" run_drivers "${DRIVERS_PLAIN[@]}"
+	fi
 	drop_temp "$SRV_ROOT$SRV_WORK"
 	if wanted regress; then
 		inplace_suite "$1"
@@ -278,13 +284,17 @@ main()
 	if wanted core || wanted sanitize || wanted clang; then
 		core_suites "$major"
 	fi
-	if wanted regress || wanted isolation || wanted module || wanted tap || wanted documentation || wanted clients; then
+	if wanted regress || wanted isolation || wanted module || wanted tap ||
+		wanted documentation || wanted clients || wanted drivers; then
 		server_suites "$major"
 	fi
 	if wanted asserts; then
 		suite "PostgreSQL $major, regression with the core's assertions" run_asserts "$major"
 	fi
 	if [ "$ALL" = yes ]; then
+		if wanted drivers; then
+			drivers_suite "$major" "${DRIVERS_LARGE[@]}"
+		fi
 		checker_suites "$major"
 		all_suites
 	fi
