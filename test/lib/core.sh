@@ -21,7 +21,7 @@ run_source()
 	local check log status=0
 
 	core_copy
-	for check in "source src" "sealed test/golden"; do
+	for check in "source src" "documents ." "sealed test/golden"; do
 		log=$CORE_WORK/${check%% *}.log
 		logged "$log" perl "$CORE_WORK/test/source/check_${check%% *}.pl" "$CORE_WORK/${check#* }" || status=$?
 		name_failed "$log"
