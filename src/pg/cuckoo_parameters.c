@@ -85,15 +85,18 @@ cuckoo_parameters_fpr_of(const CuckooFilter *filter)
 
 	for (int i = 0; i < lengthof(digits); i++)
 	{
+		float8		power = i == 0 ? 100.0 : 1000.0;
+
 		/*
 		 * Powers of ten up to 10^22 are exact, so these are what is written.
-		 * No filter has a rate below 9e-16, which 8 columns of 48 bits give.
+		 * No filter has a rate below 9e-16, which 8 columns of 48 bits give,
+		 * and none above 0.01 is looked for.  The quotient is not compared
+		 * with that, as a machine may still hold it in more digits.
 		 */
-		for (float8 power = 100.0; power <= 1e15; power *= 10.0)
+		for (; power <= 1e15; power *= 10.0)
 		{
 			fpr = digits[i] / power;
-			if (fpr <= 0.01 &&
-				cuckoo_geometry_prefix_bits(ncolumns, full_bits,
+			if (cuckoo_geometry_prefix_bits(ncolumns, full_bits,
 											filter->capacity,
 											cuckoo_parameters_rate(fpr)) ==
 				prefix_bits)
