@@ -364,6 +364,9 @@ main()
 	give_page
 	srv_as pg_ctl -s -m fast -D data stop
 	say ""
+	say "The packages of PostgreSQL $SRV_MAJOR are installed now, a server for you is not.  To make one:"
+	say "  pg_createcluster $SRV_MAJOR main --start    (pg_ctlcluster $SRV_MAJOR main start starts one that is down)"
+	say ""
 	say "Demo finished: $NFACTS statements checked, all true ($SECONDS s)."
 }
 
