@@ -157,11 +157,13 @@ static bool
 upkeep_is_plain(const CuckooUpkeep *upkeep, Relation target)
 {
 	const TriggerDesc *triggers = target->trigdesc;
-	const TupleConstr *constraints = RelationGetDescr(target)->constr;
+	const TupleDesc desc = RelationGetDescr(target);
+	const TupleConstr *constraints = desc->constr;
 	ListCell   *cell;
 
 	if (target->rd_rel->relkind != RELKIND_RELATION ||
 		target->rd_rel->relispartition || target->rd_rules != NULL ||
+		target->rd_rel->relrowsecurity ||
 		(constraints != NULL &&
 		 (constraints->num_check > 0 || constraints->num_defval > 0)))
 		return false;
@@ -173,7 +175,20 @@ upkeep_is_plain(const CuckooUpkeep *upkeep, Relation target)
 									   "cf_guard"))
 			return false;
 	}
-	/* a domain of the key, if not of the index */
+
+	/*
+	 * a domain is checked for NULL, too, which a new row has where we say
+	 * none
+	 */
+	for (int i = 0; i < desc->natts; i++)
+	{
+		const Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		if (!attribute->attisdropped &&
+			getBaseType(attribute->atttypid) != attribute->atttypid)
+			return false;
+	}
+	/* "=" of the key, if there is no index */
 	for (int i = 0; i < upkeep->attachment.ntarget_keys; i++)
 	{
 		if (upkeep->columns.keys[i].target_type >= FirstNormalObjectId)
