@@ -40,6 +40,7 @@ PG_OBJS = \
 	src/pg/cuckoo_func.o \
 	src/pg/cuckoo_hash_agg.o \
 	src/pg/cuckoo_hasher.o \
+	src/pg/cuckoo_info.o \
 	src/pg/cuckoo_io.o \
 	src/pg/cuckoo_key.o \
 	src/pg/cuckoo_label.o \
