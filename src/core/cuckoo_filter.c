@@ -496,8 +496,8 @@ cuckoo_filter_add(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
  *		Add one more copy of each of some hashes to a table, or of none.
  *
  * Neither allocates nor polls, so it comes to an end; it does not do what
- * would need that.  undos is room to note nundos buckets that are overwritten,
- * of which an add that has to relocate needs several.
+ * would need that.  The buckets that are overwritten are noted in the journal
+ * behind what it has; an add that has to relocate needs room for several.
  *
  * Returns CUCKOO_OK, with *changed false if all hashes had max_copies already,
  * or with the filter as it was to the byte CUCKOO_NO_ROOM: then a copy of the
@@ -505,11 +505,10 @@ cuckoo_filter_add(CuckooFilter *filter, uint64_t hash, const CuckooHost *host)
  */
 CuckooStatus
 cuckoo_filter_add_all(CuckooFilter *filter, const uint64_t *hashes,
-					  size_t nhashes, CuckooUndo *undos, size_t nundos,
-					  bool *changed)
+					  size_t nhashes, CuckooJournal *journal, bool *changed)
 {
 	const CuckooFilter before = *filter;
-	CuckooJournal journal = {undos, 0, nundos};
+	const size_t nundos = journal->nundos;
 
 	*changed = false;
 	if (!filter->is_table)
@@ -521,7 +520,7 @@ cuckoo_filter_add_all(CuckooFilter *filter, const uint64_t *hashes,
 		CuckooStatus status;
 
 		if (!cuckoo_remedy_is_due(filter))
-			status = cuckoo_table_add_logged(filter, address, &journal);
+			status = cuckoo_table_add_logged(filter, address, journal);
 		else if (cuckoo_table_count(filter, address) >= filter->max_copies)
 			status = CUCKOO_SATURATED;
 		else
@@ -531,7 +530,7 @@ cuckoo_filter_add_all(CuckooFilter *filter, const uint64_t *hashes,
 			*changed = true;
 		else if (status != CUCKOO_SATURATED)
 		{
-			cuckoo_table_undo(filter, &journal);
+			cuckoo_table_undo(filter, journal, nundos);
 			*filter = before;
 			return status;
 		}
@@ -558,6 +557,36 @@ cuckoo_filter_remove(CuckooFilter *filter, uint64_t hash)
 		return cuckoo_table_remove(filter,
 								   cuckoo_table_hash_address(filter, hash));
 	return cuckoo_list_remove(filter, hash);
+}
+
+/*
+ * cuckoo_filter_remove_all
+ *		Take out one copy of each of some hashes of a table, or of none.
+ *
+ * As cuckoo_filter_add_all(), with the demands of cuckoo_filter_remove().
+ */
+CuckooStatus
+cuckoo_filter_remove_all(CuckooFilter *filter, const uint64_t *hashes,
+						 size_t nhashes, CuckooJournal *journal, bool *changed)
+{
+	*changed = false;
+	if (!filter->is_table ||
+		nhashes > (journal->room - journal->nundos) / CUCKOO_REMOVE_UNDOS)
+		return CUCKOO_NO_ROOM;
+	CuckooAssert(!filter->is_merged && filter->max_copies > 1);
+	for (size_t i = 0; i < nhashes; i++)
+	{
+		const CuckooAddress address = cuckoo_table_hash_address(filter,
+																hashes[i]);
+		const size_t nundos = journal->nundos;
+
+		(void) cuckoo_table_note(filter, address, journal);
+		if (cuckoo_table_remove(filter, address) == CUCKOO_OK)
+			*changed = true;
+		else
+			journal->nundos = nundos;
+	}
+	return CUCKOO_OK;
 }
 
 /*

@@ -46,9 +46,14 @@ extern CuckooStatus cuckoo_filter_add(CuckooFilter *filter, uint64_t hash,
 extern CuckooStatus cuckoo_filter_add_all(CuckooFilter *filter,
 										  const uint64_t *hashes,
 										  size_t nhashes,
-										  CuckooUndo *undos, size_t nundos,
+										  CuckooJournal *journal,
 										  bool *changed);
 extern CuckooStatus cuckoo_filter_remove(CuckooFilter *filter, uint64_t hash);
+extern CuckooStatus cuckoo_filter_remove_all(CuckooFilter *filter,
+											 const uint64_t *hashes,
+											 size_t nhashes,
+											 CuckooJournal *journal,
+											 bool *changed);
 extern int	cuckoo_filter_count(const CuckooFilter *filter, uint64_t hash);
 extern void cuckoo_filter_contains_batch(const CuckooFilter *filter,
 										 const uint64_t *hashes, size_t nhashes,

@@ -410,17 +410,21 @@ cuckoo_table_add_logged(CuckooFilter *filter, CuckooAddress address,
 
 /*
  * cuckoo_table_undo
- *		Put all buckets in a journal back, the one noted last first.
+ *		Put back all buckets in a journal but the first nundos, the one noted
+ *		last first, and take them out of it.
  *
  * The header is the caller's to put back.
  */
 void
-cuckoo_table_undo(CuckooFilter *filter, const CuckooJournal *journal)
+cuckoo_table_undo(CuckooFilter *filter, CuckooJournal *journal, size_t nundos)
 {
-	for (size_t i = journal->nundos; i > 0; i--)
+	while (journal->nundos > nundos)
+	{
+		const CuckooUndo *const undo = &journal->undos[--journal->nundos];
+
 		cuckoo_bucket_write(&filter->packing, cuckoo_header_body(filter),
-							journal->undos[i - 1].bucket,
-							journal->undos[i - 1].fps);
+							undo->bucket, undo->fps);
+	}
 }
 
 /*
@@ -511,6 +515,23 @@ cuckoo_table_remove(CuckooFilter *filter, CuckooAddress address)
 	if (cuckoo_likely(status == CUCKOO_OK))
 		table_count_removed(filter);
 	return status;
+}
+
+/*
+ * cuckoo_table_note
+ *		Note in a journal what cuckoo_table_remove() may overwrite.
+ *
+ * Returns false if that has no room.
+ */
+bool
+cuckoo_table_note(const CuckooFilter *filter, CuckooAddress address,
+				  CuckooJournal *journal)
+{
+	CuckooPlace places[2];
+
+	cuckoo_table_places(&filter->geometry, address, places);
+	return table_note_place(journal, filter, places[0]) &&
+		table_note_place(journal, filter, places[1]);
 }
 
 #ifdef CUCKOO_ASSERT_CHECKING

@@ -153,8 +153,9 @@ typedef struct CuckooWalk
 } CuckooWalk;
 
 /*
- * What adds have overwritten: buckets as they were, the last one last.  It is
- * in the memory of the caller, who may undo them as long as the table is that.
+ * What changes have overwritten: buckets as they were, the last one last.  It
+ * is in the memory of the caller, who may undo them as long as the table is
+ * that.
  */
 typedef struct CuckooUndo
 {
@@ -169,6 +170,9 @@ typedef struct CuckooJournal
 	size_t		room;			/* for so many */
 } CuckooJournal;
 
+/* What a removal may overwrite: both buckets of the value. */
+#define CUCKOO_REMOVE_UNDOS	2
+
 extern bool cuckoo_table_walk(const CuckooFilter *filter, CuckooWalk *walk,
 							  const CuckooHost *host);
 extern void cuckoo_table_contains_batch(const CuckooFilter *filter,
@@ -179,8 +183,10 @@ extern int	cuckoo_table_count(const CuckooFilter *filter,
 extern CuckooStatus cuckoo_table_add_logged(CuckooFilter *filter,
 											CuckooAddress address,
 											CuckooJournal *journal);
-extern void cuckoo_table_undo(CuckooFilter *filter,
-							  const CuckooJournal *journal);
+extern void cuckoo_table_undo(CuckooFilter *filter, CuckooJournal *journal,
+							  size_t nundos);
+extern bool cuckoo_table_note(const CuckooFilter *filter,
+							  CuckooAddress address, CuckooJournal *journal);
 extern CuckooStatus cuckoo_table_remove(CuckooFilter *filter,
 										CuckooAddress address);
 extern void cuckoo_table_double(const CuckooFilter *filter,

@@ -173,16 +173,15 @@ change_add_noting(CuckooFilter *filter, const uint64 *hashes, size_t nhashes,
 				  bool *changed)
 {
 	const size_t nundos = nhashes * UNDOS_PER_HASH + MORE_UNDOS;
-	CuckooUndo *undos;
+	CuckooJournal journal = {NULL, 0, nundos};
 	CuckooStatus status;
 
 	if (!filter->is_table || nhashes > MAX_IN_PLACE ||
 		nhashes > filter->image_bytes / COPIED_BYTES)
 		return false;
-	undos = palloc(nundos * sizeof(CuckooUndo));
-	status = cuckoo_filter_add_all(filter, hashes, nhashes, undos, nundos,
-								   changed);
-	pfree(undos);
+	journal.undos = palloc(nundos * sizeof(CuckooUndo));
+	status = cuckoo_filter_add_all(filter, hashes, nhashes, &journal, changed);
+	pfree(journal.undos);
 	return status == CUCKOO_OK;
 }
 

@@ -1293,6 +1293,7 @@ batches_of_all_or_nothing(void)
 		const size_t nundos = (size_t) test_random_below(65);
 		uint64_t	hashes[20];
 		CuckooUndo	undos[64];
+		CuckooJournal journal = {undos, 0, nundos};
 		CuckooFilter singly;
 		TestSnapshot before;
 		CuckooStatus status;
@@ -1311,7 +1312,7 @@ batches_of_all_or_nothing(void)
 		}
 
 		test_snapshot_take(&before, &filter);
-		status = cuckoo_filter_add_all(&filter, hashes, nhashes, undos, nundos,
+		status = cuckoo_filter_add_all(&filter, hashes, nhashes, &journal,
 									   &changed);
 		WHERE("%" PRIu64 " hashes, %" PRIu64 " undos, %" PRIu64 " entries",
 			  nhashes, nundos, before.filter.nentries, 0);
@@ -1339,6 +1340,103 @@ batches_of_all_or_nothing(void)
 		filter = singly;
 	}
 	CHECK(nlists > 0 && ngrown > 0 && nshort > 0);
+	test_check_filter(&filter);
+	test_release(&filter, &host);
+	test_host_finish(&host);
+}
+
+/*
+ * Of batches that go on in one journal each can be undone, the last one first:
+ * adds, removals, and those for which the journal has no room.
+ */
+static void
+batches_undone(void)
+{
+	enum
+	{
+		STEPS = 40, ROOM = 150
+	};
+	const uint64_t capacity = 3000 + test_random_below(60000);
+	const uint64_t nvalues = capacity / 2 + test_random_below(capacity / 2);
+	const uint64_t fpr_units = test_rate(test_random_below(2) ? 0.01 : 1e-6);
+	uint64_t	nshort = 0;
+	CuckooFilter filter;
+	TestHost	host;
+
+	test_host_init(&host);
+	test_new(&filter, &host, capacity, fpr_units, 4);
+	for (uint64_t i = 0; i < nvalues; i++)
+		CHECK_STATUS(cuckoo_filter_add(&filter, test_mix(i), &host.host),
+					 CUCKOO_OK);
+	for (int round = 0; round < 20; round++)
+	{
+		CuckooUndo	undos[ROOM];
+		CuckooJournal journal = {undos, 0, ROOM};
+		TestSnapshot snapshots[STEPS];
+		size_t		nundos[STEPS];
+
+		for (int step = 0; step < STEPS; step++)
+		{
+			const size_t nhashes = 1 + (size_t) test_random_below(6);
+			const bool	is_removal = test_random_below(2) != 0;
+			uint64_t	hashes[6];
+			CuckooFilter singly;
+			CuckooStatus status;
+			bool		singly_changed = false;
+			bool		changed;
+
+			test_snapshot_take(&snapshots[step], &filter);
+			nundos[step] = journal.nundos;
+			CHECK_STATUS(cuckoo_filter_copy(&filter, &singly, &host.host),
+						 CUCKOO_OK);
+			for (size_t i = 0; i < nhashes; i++)
+			{
+				hashes[i] = test_mix(test_random_below(nvalues + 100));
+				status = is_removal ?
+					cuckoo_filter_remove(&singly, hashes[i]) :
+					cuckoo_filter_add(&singly, hashes[i], &host.host);
+				if (status == CUCKOO_OK)
+					singly_changed = true;
+			}
+
+			status = (is_removal ? cuckoo_filter_remove_all :
+					  cuckoo_filter_add_all) (&filter, hashes, nhashes,
+											  &journal, &changed);
+			WHERE("step %" PRIu64 ", %" PRIu64 " hashes, %" PRIu64 " undos, removal %" PRIu64,
+				  (uint64_t) step, nhashes, journal.nundos,
+				  (uint64_t) is_removal);
+			CHECK(journal.nundos <= ROOM);
+			if (status == CUCKOO_OK)
+			{
+				CHECK(changed == singly_changed);
+				CHECK(changed == (journal.nundos > nundos[step]));
+				CHECK(test_same_header(&filter, &singly));
+				CHECK(memcmp(cuckoo_header_body(&filter),
+							 cuckoo_header_body(&singly),
+							 filter.image_bytes - CUCKOO_HEADER_BYTES) == 0);
+			}
+			else
+			{
+				CHECK_STATUS(status, CUCKOO_NO_ROOM);
+				CHECK_EQUAL(journal.nundos, nundos[step]);
+				test_snapshot_check(&snapshots[step], &filter);
+				nshort++;
+			}
+			test_release(&singly, &host);
+		}
+
+		for (int step = STEPS - 1; step >= 0; step--)
+		{
+			cuckoo_table_undo(&filter, &journal, nundos[step]);
+			filter.nentries = snapshots[step].filter.nentries;
+			filter.nkicks = snapshots[step].filter.nkicks;
+			filter.longest_path = snapshots[step].filter.longest_path;
+			CHECK_EQUAL(journal.nundos, nundos[step]);
+			test_snapshot_check(&snapshots[step], &filter);
+			test_snapshot_free(&snapshots[step]);
+		}
+	}
+	CHECK(nshort > 0);
 	test_check_filter(&filter);
 	test_release(&filter, &host);
 	test_host_finish(&host);
@@ -1390,6 +1488,7 @@ static const TestCase cases[] = {
 	{"build_with_crowded_superblock", build_with_crowded_superblock},
 	{"determinism", determinism},
 	{"batches_of_all_or_nothing", batches_of_all_or_nothing},
+	{"batches_undone", batches_undone},
 	{"copies", copies},
 	{"resize_cases", resize_cases},
 	{"resize_with_superblocks", resize_with_superblocks},

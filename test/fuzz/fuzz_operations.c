@@ -367,6 +367,7 @@ add_at_once(Side *side, unsigned first, size_t nhashes, size_t nundos)
 {
 	uint64_t	hashes[16];
 	CuckooUndo	undos[32];
+	CuckooJournal journal = {undos, 0, nundos};
 	TestSnapshot snapshot;
 	CuckooStatus status;
 	bool		changed;
@@ -375,8 +376,7 @@ add_at_once(Side *side, unsigned first, size_t nhashes, size_t nundos)
 	for (size_t i = 0; i < nhashes; i++)
 		hashes[i] = hash_of((first + (unsigned) i) & 0xFFFF);
 	test_snapshot_take(&snapshot, &side->filter);
-	status = cuckoo_filter_add_all(&side->filter, hashes, nhashes, undos,
-								   nundos,
+	status = cuckoo_filter_add_all(&side->filter, hashes, nhashes, &journal,
 								   &changed);
 	nadds += nhashes;
 	if (status != CUCKOO_OK)
