@@ -315,6 +315,153 @@ END $$;
 SELECT copies();
 
 --
+-- Versions.  What is made of a variable that is only read shares its image, and
+-- either can be changed and read after that, in any order.  The models are
+-- text, so that each of their changes is one of a filter of its own.
+--
+CREATE FUNCTION in_filters() RETURNS bigint LANGUAGE sql AS $$ SELECT coalesce(sum(total_bytes), 0)::bigint FROM pg_backend_memory_contexts WHERE name LIKE 'expanded cuckoo filter%' $$;
+CREATE FUNCTION used_up(f cuckoofilter, x int) RETURNS bool LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1..20 LOOP
+		f := cf_add(f, -x - i);
+		IF NOT f @> (-x - i) THEN RETURN false; END IF;
+	END LOOP;
+	RETURN true;
+END $$;
+CREATE FUNCTION handed_on(f cuckoofilter, x int) RETURNS cuckoofilter LANGUAGE plpgsql AS $$
+BEGIN
+	f := cf_add(f, x);
+	RETURN cf_add(f, x + 1);
+END $$;
+CREATE FUNCTION model(m text, added int[], removed int[] = '{}') RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1..coalesce(array_length(added, 1), 0) LOOP
+		m := cf_add(m::cuckoofilter, added[i])::text;
+	END LOOP;
+	FOR i IN 1..coalesce(array_length(removed, 1), 0) LOOP
+		m := cf_remove(m::cuckoofilter, removed[i])::text;
+	END LOOP;
+	RETURN m;
+END $$;
+CREATE FUNCTION versions(seed float8, n int, steps int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	a cuckoofilter := cf_add_all(cf_new(40000, 0.01, 3), ARRAY(SELECT generate_series(1, n)));
+	b cuckoofilter := a;
+	c cuckoofilter := a;
+	ma text := a::text;
+	mb text := ma;
+	mc text := ma;
+	x int;
+	batch int[];
+BEGIN
+	PERFORM setseed(seed);
+	FOR step IN 1..steps LOOP
+		x := n / 2 + (random() * 100)::int;
+		batch := ARRAY[x, x + 1, -x, x];
+		CASE floor(random() * 20)::int
+			WHEN 0 THEN a := cf_add(a, x); ma := model(ma, ARRAY[x]);
+			WHEN 1 THEN b := cf_add(a, -x); mb := model(ma, ARRAY[-x]);
+			WHEN 2 THEN c := cf_add(a, x); mc := model(ma, ARRAY[x]);
+			WHEN 3 THEN a := cf_add(b, -x); ma := model(mb, ARRAY[-x]);
+			WHEN 4 THEN b := cf_add(b, x); mb := model(mb, ARRAY[x]);
+			WHEN 5 THEN c := cf_add(b, x); mc := model(mb, ARRAY[x]);
+			WHEN 6 THEN a := cf_remove(c, x); ma := model(mc, '{}', ARRAY[x]);
+			WHEN 7 THEN b := cf_remove(a, -x); mb := model(ma, '{}', ARRAY[-x]);
+			WHEN 8 THEN c := cf_add_all(c, batch); mc := model(mc, batch);
+			WHEN 9 THEN a := cf_add(cf_add(b, x), -x); ma := model(mb, ARRAY[x, -x]);
+			WHEN 10 THEN c := cf_remove_all(cf_add(a, x), batch); mc := model(ma, ARRAY[x], batch);
+			WHEN 11 THEN a := cf_remove(cf_add_all(c, batch), x); ma := model(mc, batch, ARRAY[x]);
+			WHEN 12 THEN
+				-- more than are noted
+				batch := ARRAY(SELECT x + generate_series(1, 300));
+				b := cf_add_all(c, batch); mb := cf_add_all(mc::cuckoofilter, batch)::text;
+			WHEN 13 THEN
+				BEGIN
+					c := cf_add(cf_add(c, x), 'text');
+				EXCEPTION WHEN datatype_mismatch THEN
+				END;
+			WHEN 14 THEN
+				BEGIN
+					c := cf_remove(cf_add_all(b, batch), x / (cf_count(a) - cf_count(a))::int);
+				EXCEPTION WHEN division_by_zero THEN
+				END;
+			WHEN 15 THEN IF NOT used_up(b, x) THEN RETURN 'the argument of a function is wrong'; END IF;
+			WHEN 16 THEN a := handed_on(b, x); ma := model(mb, ARRAY[x, x + 1]);
+			WHEN 17 THEN
+				-- the notes of the others get fewer
+				FOR i IN 1..30 LOOP
+					b := cf_remove(cf_add(b, -i), -i);
+				END LOOP;
+				FOR i IN 1..30 LOOP
+					mb := model(mb, ARRAY[-i], ARRAY[-i]);
+				END LOOP;
+			WHEN 18 THEN c := a; mc := ma;
+			WHEN 19 THEN c := cf_add_hash(a, cf_hash(x)); mc := model(ma, ARRAY[x]);
+		END CASE;
+		IF random() < 0.3 AND a::text <> ma THEN RETURN format('a is wrong after step %s', step); END IF;
+		IF random() < 0.3 AND b::text <> mb THEN RETURN format('b is wrong after step %s', step); END IF;
+		IF random() < 0.3 AND c::text <> mc THEN RETURN format('c is wrong after step %s', step); END IF;
+		IF random() < 0.3 AND (a = b) <> (ma = mb) OR NOT (cf_contains(b, n) AND cf_contains_all(c, ARRAY[1, n / 3])) THEN
+			RETURN format('compared wrong after step %s', step);
+		END IF;
+	END LOOP;
+	IF a::text <> ma OR b::text <> mb OR c::text <> mc THEN RETURN 'wrong in the end'; END IF;
+	RETURN 'right';
+END $$;
+-- all versions of a table, and of one that grows on the way
+SELECT seed, n, versions(seed, n, 250) FROM unnest('{0.1,0.2}'::float8[]) seed, unnest('{4000,15570}'::int[]) n ORDER BY 1, 2;
+-- versions that differ in nothing but what kind of values they are of
+DO $$
+DECLARE
+	f cuckoofilter := cf_add_hashes(cf_new(20000, 0.01, 1), ARRAY(SELECT cf_hash(i) FROM generate_series(1, 10000) i));
+	g cuckoofilter;
+BEGIN
+	f := cf_add_hash(f, 1);
+	f := cf_add_hash(f, 2);
+	g := cf_add(f, 5);
+	IF f = g OR g = f OR cf_cmp(f, g) = 0 OR cf_count(f) <> cf_count(g) THEN RAISE 'they are equal'; END IF;
+END $$;
+-- An old version costs no image of its own before it is read, however far from
+-- it the new one is, but one.  Workers read it as well.
+CREATE FUNCTION pinned() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	f cuckoofilter := filled(100000, 40000);
+	old cuckoofilter;
+	older cuckoofilter;
+	image int := octet_length(f::bytea);
+	wrong bigint;
+BEGIN
+	f := cf_add(f, 0);
+	older := cf_add(f, -1);
+	f := NULL;
+	old := cf_add(older, -2);
+	FOR i IN 1..2000 LOOP
+		f := cf_add(COALESCE(f, old), 100000 + i);
+		IF i = 100 AND in_filters() > 1.5 * image THEN RETURN format('%s bytes for images of %s that share it', in_filters(), image); END IF;
+	END LOOP;
+	IF in_filters() > 2.5 * image THEN RETURN format('%s bytes for images of %s', in_filters(), image); END IF;
+	SELECT count(*) FILTER (WHERE NOT old @> i OR NOT older @> i) INTO wrong FROM generate_series(1, 40000) i;
+	IF wrong > 0 OR NOT old @> -2 THEN RETURN 'values are lost'; END IF;
+	IF older <> cf_add_all(filled(100000, 40000), ARRAY[0, -1]) OR old <> cf_add(older, -2) OR f <> cf_add_all(old, ARRAY(SELECT 100000 + generate_series(1, 2000))) THEN RETURN 'another filter'; END IF;
+	older := cf_add(f, -3);
+	PERFORM set_config('max_parallel_workers_per_gather', '2', true);
+	SELECT count(*) FILTER (WHERE NOT f @> i) INTO wrong FROM numbers;
+	IF wrong > 0 OR older <> cf_add(f, -3) THEN RETURN 'wrong in workers'; END IF;
+	older := cf_add(f, -4);
+	f := NULL;
+	RETURN CASE WHEN older @> -4 THEN 'right' ELSE 'the last one is wrong' END;
+END $$;
+CREATE TABLE numbers AS SELECT 100000 + generate_series(1, 2000) AS i;
+ALTER TABLE numbers SET (parallel_workers = 2);
+BEGIN;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+SELECT pinned();
+SELECT in_filters() AS left_over;
+COMMIT;
+
+--
 -- What fails leaves a variable as it was, to the byte
 --
 CREATE FUNCTION fails(what text, capacity int, n int) RETURNS text LANGUAGE plpgsql AS $$
@@ -571,7 +718,6 @@ SELECT count(*) AS rows, bool_and(cf_count(f) = least(i, 1000) AND f @> i AND f 
 -- often it fails.
 --
 CREATE FUNCTION memory() RETURNS bigint LANGUAGE sql AS $$ SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts $$;
-CREATE FUNCTION in_filters() RETURNS bigint LANGUAGE sql AS $$ SELECT coalesce(sum(total_bytes), 0)::bigint FROM pg_backend_memory_contexts WHERE name LIKE 'expanded cuckoo filter%' $$;
 CREATE FUNCTION churn(n int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	f cuckoofilter := filled(1000, 250);
@@ -590,8 +736,7 @@ BEGIN
 	RETURN format('%s entries, no more memory', cf_count(f));
 END $$;
 SELECT churn(250000);
--- to full size, or as far as a copy for each add allows; with values that a
--- filter does not take, and batches
+-- to full size, with values that a filter does not take, and batches
 CREATE FUNCTION grow(n int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	f cuckoofilter := cf_new(n);
@@ -615,6 +760,6 @@ BEGIN
 	IF memory() - before > 8 * octet_length(f::bytea) + 1000000 THEN RETURN format('%s bytes more with a filter of %s', memory() - before, octet_length(f::bytea)); END IF;
 	RETURN 'no more than it needs';
 END $$;
-SELECT grow(CASE WHEN current_setting('server_version_num')::int >= 180000 THEN 1000000 ELSE 50000 END);
+SELECT grow(1000000);
 
 DROP SCHEMA inplace CASCADE;

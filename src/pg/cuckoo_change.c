@@ -95,14 +95,16 @@ cuckoo_change_begin(CuckooChange *change, FunctionCallInfo fcinfo)
 	const Datum datum = PG_GETARG_DATUM(0);
 	MemoryContext aggcontext;
 
-	change->expanded = cuckoo_expanded_for_write(datum);
+	change->expanded = cuckoo_expanded_for_change(datum);
 	change->is_copy = change->expanded == NULL;
 	if (change->is_copy)
 	{
 		if (AggCheckCallContext(fcinfo, &aggcontext))
 			change->expanded = cuckoo_expanded_new(datum, aggcontext);
-		else if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)) ||
-				 get_fn_expr_arg_stable(fcinfo->flinfo, 0) ||
+		else if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+			change->expanded = cuckoo_expanded_new_version(datum,
+														   CurrentMemoryContext);
+		else if (get_fn_expr_arg_stable(fcinfo->flinfo, 0) ||
 				 toast_raw_datum_size(datum) >= EXPAND_BYTES)
 			change->expanded = cuckoo_expanded_new(datum,
 												   CurrentMemoryContext);
@@ -202,6 +204,11 @@ cuckoo_change_add(CuckooChange *change, const uint64 *hashes, size_t nhashes)
 	CuckooFilter copy;
 	bool		changed;
 
+	CHECK_FOR_INTERRUPTS();
+	if (expanded != NULL &&
+		cuckoo_expanded_change_shared(expanded, cuckoo_filter_add_all, hashes,
+									  nhashes, &changed))
+		return changed;
 	if (change->is_copy)
 	{
 		if (expanded != NULL)
@@ -213,7 +220,6 @@ cuckoo_change_add(CuckooChange *change, const uint64 *hashes, size_t nhashes)
 
 	host.alloc = change_room_alloc;
 	host.context = &room;
-	CHECK_FOR_INTERRUPTS();
 	if (nhashes == 1)
 	{
 		const uint8 *const image = filter->image;
@@ -277,6 +283,11 @@ cuckoo_change_remove(CuckooChange *change, const uint64 *hashes,
 	bool		changed;
 
 	CHECK_FOR_INTERRUPTS();
+	if (change->expanded != NULL &&
+		cuckoo_expanded_change_shared(change->expanded,
+									  cuckoo_filter_remove_all, hashes,
+									  nhashes, &changed))
+		return changed;
 	if (change->is_copy || nhashes <= CUCKOO_POLL_INTERVAL)
 		return change_remove_each(change->filter, hashes, nhashes,
 								  change->is_copy);
