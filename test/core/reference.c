@@ -202,6 +202,22 @@ ref_read_bucket(const uint8_t *table, uint64_t bucket, int f, uint64_t *fps)
 							  f - 4) * 16 + ref_nibbles()[code][i];
 }
 
+void
+ref_write_bucket(uint8_t *table, uint64_t bucket, int f, const uint64_t *fps)
+{
+	const uint64_t first = bucket * (uint64_t) (4 * (f - 1));
+	uint64_t	code = 0;
+
+	for (int i = 0; i < 4; i++)
+	{
+		code += choose((unsigned) (fps[i] % 16) + (unsigned) i,
+					   (unsigned) i + 1);
+		ref_set_bits(table, first + 12 + (uint64_t) (i * (f - 4)), f - 4,
+					 fps[i] / 16);
+	}
+	ref_set_bits(table, first, 12, code);
+}
+
 /* m n / d without the product, which may be too large; exact. */
 static int64_t
 scaled(int64_t n, int64_t m, int64_t d)
@@ -216,6 +232,46 @@ ref_usable(int64_t nslots)
 	const int64_t large = scaled(nslots, 959, 1000);
 
 	return small < large ? small : large;
+}
+
+/* Buckets that n entries need. */
+uint64_t
+ref_buckets(uint64_t n)
+{
+	const uint64_t small = ((n + 10) * 25 + 23) / 24;
+	const uint64_t large = (n * 1000 + 958) / 959;
+
+	return ((small > large ? small : large) + 3) / 4;
+}
+
+uint64_t
+ref_table_bytes(int k, int q, int P)
+{
+	const uint64_t nbits = (uint64_t) k * power_of_two(q) * 4 *
+		(uint64_t) (P - q - 1);
+
+	return (nbits + 7) / 8 + 7;
+}
+
+/* The k and P of a capacity at a rate of e / 2^62. */
+void
+ref_shape(uint64_t capacity, uint64_t e, int *k, int *P)
+{
+	const uint64_t nbuckets = ref_buckets(capacity);
+	int			Q = 0;
+
+	while ((nbuckets + power_of_two(Q) - 1) / power_of_two(Q) > 127)
+		Q++;
+	*k = (int) ((nbuckets + power_of_two(Q) - 1) / power_of_two(Q));
+	if (*k < 8)
+		*k = 8;
+	if (e > power_of_two(56))
+		e = power_of_two(56);
+	for (*P = Q + 9; *P <= 48; (*P)++)
+	{
+		if (129 * capacity <= e * (uint64_t) *k / power_of_two(56 - *P))
+			break;
+	}
 }
 
 void

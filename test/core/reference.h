@@ -47,6 +47,13 @@ extern void ref_set_bits(uint8_t *bytes, uint64_t first, int nbits,
 extern const uint8_t (*ref_nibbles(void))[4];
 extern void ref_read_bucket(const uint8_t *table, uint64_t bucket, int f,
 							uint64_t *fps);
+extern void ref_write_bucket(uint8_t *table, uint64_t bucket, int f,
+							 const uint64_t *fps);
+
+/* The shape of a table (section 7). */
+extern uint64_t ref_buckets(uint64_t n);
+extern uint64_t ref_table_bytes(int k, int q, int P);
+extern void ref_shape(uint64_t capacity, uint64_t e, int *k, int *P);
 
 /* Entries that a table of so many slots is taken to hold (section 7). */
 extern int64_t ref_usable(int64_t nslots);

@@ -4,6 +4,8 @@
  *		Filters built at once against section 11 of docs/format.md, done once
  *		more: written to be read, not to be fast.
  *
+ * Every byte of the image is compared, and every refusal.
+ *
  *-------------------------------------------------------------------------
  */
 #include <stdlib.h>
@@ -27,6 +29,7 @@ typedef struct RefTable
 	uint64_t	nentries;
 	uint64_t	nkicks;
 	uint64_t	longest_path;
+	uint64_t	homeless;		/* the hash that found no room */
 } RefTable;
 
 /* A bucket and the fingerprint there. */
@@ -35,6 +38,16 @@ typedef struct RefPlace
 	uint64_t	bucket;
 	uint64_t	fp;
 } RefPlace;
+
+/* Buckets that the search for a free slot has reached. */
+typedef struct RefSearch
+{
+	uint64_t	nodes[MAX_NODES];
+	int			parents[MAX_NODES];
+	uint64_t	moved[MAX_NODES];	/* the fingerprint of the parent */
+	int			nnodes;
+	int			found;
+} RefSearch;
 
 static RefPlace
 place_of(const RefTable *table, RefEntry entry)
@@ -112,82 +125,102 @@ replace(RefTable *table, uint64_t bucket, uint64_t from, uint64_t to)
 	CHECK(false);
 }
 
+/* The two places of a hash, that of its primary address first. */
+static void
+places_of(const RefTable *table, uint64_t hash, RefPlace *places)
+{
+	const RefEntry primary = ref_primary(hash, table->k, table->P);
+
+	places[0] = place_of(table, primary);
+	places[1] = place_of(table, ref_alternate(primary, table->k, table->P));
+}
+
+/*
+ * The nearest bucket with a free slot, breadth first: found is its node, or -1
+ * if there is no room.  Whether the roots have one is not asked.
+ */
+static void
+ref_search(const RefTable *table, const RefPlace *places, RefSearch *search)
+{
+	search->nnodes = 0;
+	search->found = -1;
+	for (int i = 0; i < 2; i++)
+	{
+		if (i == 0 || places[1].bucket != places[0].bucket)
+		{
+			search->nodes[search->nnodes] = places[i].bucket;
+			search->parents[search->nnodes++] = -1;
+		}
+	}
+	for (int node = 0; node < search->nnodes; node++)
+	{
+		for (int slot = 0; slot < 4; slot++)
+		{
+			const RefPlace place = {
+				search->nodes[node], table->fps[search->nodes[node]][slot]
+			};
+			uint64_t	b;
+			bool		is_node = false;
+
+			if (search->nnodes == MAX_NODES)
+				return;
+			b = other_place(table, place).bucket;
+			for (int i = 0; i < search->nnodes; i++)
+				is_node |= search->nodes[i] == b;
+			if (is_node)
+				continue;
+			search->nodes[search->nnodes] = b;
+			search->parents[search->nnodes] = node;
+			search->moved[search->nnodes++] = place.fp;
+			if (table->fps[b][0] == 0)
+			{
+				search->found = search->nnodes - 1;
+				return;
+			}
+		}
+	}
+}
+
 /* "Adding to a table": false if there is no room. */
 static bool
 ref_add(RefTable *table, uint64_t hash)
 {
-	const RefEntry primary = ref_primary(hash, table->k, table->P);
-	const RefPlace places[2] = {
-		place_of(table, primary),
-		place_of(table, ref_alternate(primary, table->k, table->P))
-	};
-	uint64_t	nodes[MAX_NODES];
-	int			parents[MAX_NODES];
-	uint64_t	moved[MAX_NODES];	/* the fingerprint of the parent */
-	int			nnodes = 0;
-	int			found = -1;
+	RefPlace	places[2];
+	RefSearch	search;
+	int			node;
 	uint64_t	path_length = 0;
 
+	places_of(table, hash, places);
 	if (count_fp(table, places[0]) + count_fp(table, places[1]) >=
 		table->max_copies)
 		return true;
-	table->nentries++;
 	for (int i = 0; i < 2; i++)
 	{
 		if (table->fps[places[i].bucket][0] == 0)
 		{
 			replace(table, places[i].bucket, 0, places[i].fp);
+			table->nentries++;
 			return true;
 		}
-		if (i == 0 || places[1].bucket != places[0].bucket)
-		{
-			nodes[nnodes] = places[i].bucket;
-			parents[nnodes++] = -1;
-		}
 	}
 
-	for (int node = 0; node < nnodes && found < 0; node++)
-	{
-		for (int slot = 0; slot < 4 && found < 0; slot++)
-		{
-			const RefPlace place = {
-				nodes[node], table->fps[nodes[node]][slot]
-			};
-			const uint64_t b = other_place(table, place).bucket;
-			bool		is_node = false;
-
-			if (nnodes == MAX_NODES)
-			{
-				table->nentries--;
-				return false;
-			}
-			for (int i = 0; i < nnodes; i++)
-				is_node |= nodes[i] == b;
-			if (is_node)
-				continue;
-			nodes[nnodes] = b;
-			parents[nnodes] = node;
-			moved[nnodes++] = place.fp;
-			if (table->fps[b][0] == 0)
-				found = nnodes - 1;
-		}
-	}
-	if (found < 0)
-	{
-		table->nentries--;
+	ref_search(table, places, &search);
+	if (search.found < 0)
 		return false;
-	}
-	while (parents[found] >= 0)
+	for (node = search.found; search.parents[node] >= 0;
+		 node = search.parents[node])
 	{
-		const RefPlace from = {nodes[parents[found]], moved[found]};
+		const RefPlace from = {
+			search.nodes[search.parents[node]], search.moved[node]
+		};
 
-		replace(table, nodes[found], 0, other_place(table, from).fp);
+		replace(table, search.nodes[node], 0, other_place(table, from).fp);
 		replace(table, from.bucket, from.fp, 0);
-		found = parents[found];
 		path_length++;
 	}
-	replace(table, nodes[found], 0,
-			places[nodes[found] != places[0].bucket].fp);
+	replace(table, search.nodes[node], 0,
+			places[search.nodes[node] != places[0].bucket].fp);
+	table->nentries++;
 	table->nkicks += path_length;
 	if (path_length > table->longest_path)
 		table->longest_path = path_length;
@@ -238,13 +271,10 @@ ref_fill_block(RefTable *table, uint64_t first, uint64_t nbuckets,
 	CHECK(waiting != NULL);
 	for (i = 0; i < nhashes && nwaiting < nbuckets; i++)
 	{
-		const RefEntry primary = ref_primary(hashes[i], table->k, table->P);
-		const RefPlace places[2] = {
-			place_of(table, primary),
-			place_of(table, ref_alternate(primary, table->k, table->P))
-		};
+		RefPlace	places[2];
 		int			nfree[2];
 
+		places_of(table, hashes[i], places);
 		for (int j = 0; j < 2; j++)
 		{
 			const RefPlace free_slots = {places[j].bucket, 0};
@@ -263,9 +293,15 @@ ref_fill_block(RefTable *table, uint64_t first, uint64_t nbuckets,
 	}
 	ref_drop_surplus(table, first, nbuckets);
 	for (size_t j = 0; j < nwaiting && has_room; j++)
+	{
 		has_room = ref_add(table, waiting[j]);
+		table->homeless = waiting[j];
+	}
 	for (; i < nhashes && has_room; i++)
+	{
 		has_room = ref_add(table, hashes[i]);
+		table->homeless = hashes[i];
+	}
 	free(waiting);
 	return has_room;
 }
@@ -298,12 +334,236 @@ ref_fill(RefTable *table, const uint64_t *hashes, size_t nhashes)
 	return true;
 }
 
+/* Copies beyond so many of each value, in the whole table. */
+static uint64_t
+copies_beyond(const RefTable *table, int ncopies)
+{
+	uint64_t	total = 0;
+
+	for (uint64_t bucket = 0; bucket < table->nbuckets; bucket++)
+	{
+		for (int slot = 0; slot < 4; slot++)
+		{
+			const RefPlace here = {bucket, table->fps[bucket][slot]};
+			RefPlace	there;
+			int			count;
+
+			if (here.fp == 0 ||
+				(slot > 0 && table->fps[bucket][slot - 1] == here.fp))
+				continue;
+			there = other_place(table, here);
+			count = count_fp(table, there);
+			/* a value in both places is counted in the first */
+			if (count > 0 && (there.bucket < bucket ||
+							  (there.bucket == bucket && there.fp < here.fp)))
+				continue;
+			count += count_fp(table, here);
+			if (count > ncopies)
+				total += (uint64_t) (count - ncopies);
+		}
+	}
+	return total;
+}
+
+/*
+ * ref_remedy
+ *		"If there is no room": steps 1 to 6, for the homeless hash of a table.
+ *
+ * CUCKOO_OK if the build is to begin again: with *max_copies if that is not
+ * what it was, else with one index bit more.
+ */
+static CuckooStatus
+ref_remedy(const RefTable *table, uint64_t n, uint64_t capacity,
+		   int *max_copies)
+{
+	const uint64_t S = 4 * table->nbuckets;
+	const uint64_t U = (uint64_t) ref_usable((int64_t) S);
+	const int	f = table->P - table->q;
+	uint64_t	used = 0;
+	uint64_t	hot = 0;
+	int			m;
+	bool		is_pocket;
+	RefPlace	places[2];
+	RefSearch	search;
+
+	places_of(table, table->homeless, places);
+	ref_search(table, places, &search);
+	CHECK(search.found < 0);
+	m = count_fp(table, places[0]) + count_fp(table, places[1]) + 1;
+	for (int node = 0; node < search.nnodes; node++)
+	{
+		for (int slot = 0; slot < 4; slot++)
+		{
+			const RefPlace place = {
+				search.nodes[node], table->fps[search.nodes[node]][slot]
+			};
+			const int	count = count_fp(table, place) +
+				count_fp(table, other_place(table, place));
+
+			used++;
+			hot += count >= 3;
+			m = test_max(m, count);
+		}
+	}
+	is_pocket = search.nnodes <= 64;
+
+	/* step 1 */
+	if (table->nbuckets < ref_buckets(capacity) && n < capacity && f > 8 &&
+		(4 * n >= 3 * S || table->nbuckets <= 1024 ||
+		 (3 * n >= S && 8 * copies_beyond(table, 2) >= table->nentries)))
+		return CUCKOO_OK;
+	/* step 2 */
+	if (table->max_copies > 2 && m > 2 && (n < U || n >= capacity) &&
+		(is_pocket || (n < U && 32 * hot >= used)))
+	{
+		*max_copies = test_min(table->max_copies, m) - 1;
+		return CUCKOO_OK;
+	}
+	/* steps 3 to 6 */
+	if (n >= capacity)
+		return CUCKOO_FULL;
+	if (table->nbuckets > 1024 &&
+		(4 * n < S ||
+		 (is_pocket && n < U &&
+		  (2 * n < S || 16 * copies_beyond(table, 1) < table->nentries))))
+		return CUCKOO_COLLIDING;
+	return f == 8 ? CUCKOO_FULL : CUCKOO_OK;
+}
+
+/* What came of a build, and how. */
+typedef struct RefBuild
+{
+	CuckooStatus status;
+	uint8_t    *image;
+	size_t		image_bytes;
+	int			nlowered;
+	int			ngrown;
+} RefBuild;
+
+/* The header and an empty body; table is NULL for a list. */
+static void
+ref_start_image(RefBuild *build, const CuckooParameters *parameters,
+				const RefTable *table, int k, int P, uint64_t nentries)
+{
+	const uint64_t body_bytes = table == NULL ? 8 * nentries :
+		ref_table_bytes(k, table->q, P);
+	const int	max_copies = table == NULL ? parameters->max_copies :
+		table->max_copies;
+	uint8_t    *const image = calloc(1, (size_t) (44 + body_bytes));
+
+	CHECK(image != NULL);
+	image[0] = 1;
+	image[1] = 1;
+	image[2] = table != NULL;
+	image[4] = (uint8_t) k;
+	image[5] = (uint8_t) (table == NULL ? 0 : table->q);
+	image[6] = (uint8_t) P;
+	image[7] = (uint8_t) (max_copies * 16 + parameters->max_copies);
+	ref_set_bits(image, 8 * 8, 64, parameters->seed);
+	ref_set_bits(image, 8 * 16, 64, parameters->capacity);
+	ref_set_bits(image, 8 * 24, 64, nentries);
+	if (table != NULL)
+	{
+		ref_set_bits(image, 8 * 32, 64, table->nkicks);
+		image[40] = (uint8_t) (table->longest_path < 255 ?
+							   table->longest_path : 255);
+	}
+	build->image = image;
+	build->image_bytes = (size_t) (44 + body_bytes);
+}
+
+static void
+ref_build_list(RefBuild *build, const CuckooParameters *parameters,
+			   int k, int P, const uint64_t *hashes, size_t nhashes)
+{
+	uint64_t   *const sorted = malloc((nhashes + 1) * sizeof(uint64_t));
+
+	CHECK(sorted != NULL);
+	build->status = CUCKOO_OK;
+	ref_start_image(build, parameters, NULL, k, P, nhashes);
+	memcpy(sorted, hashes, nhashes * sizeof(uint64_t));
+	test_sort_keys(sorted, nhashes);
+	for (size_t i = 0; i < nhashes; i++)
+		ref_set_bits(build->image + 44, 64 * i, 64, sorted[i]);
+	free(sorted);
+}
+
+/*
+ * ref_build
+ *		"Building from a set": the hashes in the order of a build.
+ */
+static void
+ref_build(RefBuild *build, const CuckooParameters *parameters,
+		  const uint64_t *hashes, size_t n)
+{
+	const uint64_t capacity = parameters->capacity;
+	RefTable	table = {0};
+	int			max_copies = parameters->max_copies;
+	int			first_q = 0;
+	int			k;
+	int			P;
+
+	memset(build, 0, sizeof(*build));
+	ref_shape(capacity, parameters->rate, &k, &P);
+	if (capacity < 24 && n > capacity)
+	{
+		build->status = CUCKOO_FULL;
+		return;
+	}
+	if (n <= capacity && (capacity < 24 || n <= ref_table_bytes(k, 0, P) / 8))
+	{
+		ref_build_list(build, parameters, k, P, hashes, n);
+		return;
+	}
+
+	while ((uint64_t) k << first_q < ref_buckets(n < capacity ? n : capacity))
+		first_q++;
+	for (int q = first_q;;)
+	{
+		const RefTable empty = {k, q, P, max_copies, (uint64_t) k << q,
+		NULL, 0, 0, 0, 0};
+
+		table = empty;
+		table.fps = calloc(table.nbuckets, sizeof(table.fps[0]));
+		CHECK(table.fps != NULL);
+		if (ref_fill(&table, hashes, n))
+			break;
+		build->status = ref_remedy(&table, n - 1, capacity, &max_copies);
+		free(table.fps);
+		if (build->status != CUCKOO_OK)
+		{
+			if (n <= capacity && n <= 4096)
+				ref_build_list(build, parameters, k, P, hashes, n);
+			return;
+		}
+		build->nlowered += max_copies < table.max_copies;
+		build->ngrown += max_copies == table.max_copies;
+		q = max_copies < table.max_copies ? first_q : q + 1;
+	}
+	ref_start_image(build, parameters, &table, k, P, table.nentries);
+	for (uint64_t bucket = 0; bucket < table.nbuckets; bucket++)
+		ref_write_bucket(build->image + 44, bucket, P - table.q,
+						 table.fps[bucket]);
+	free(table.fps);
+}
+
+/* What check_build() has seen in all. */
+static struct
+{
+	int			nlists;
+	int			ntables;
+	int			nfull;
+	int			ncolliding;
+	int			nlowered;
+	int			ngrown;
+}			seen;
+
 /*
  * check_build
- *		Build a filter of ordered hashes, and compare its table.
+ *		Build a filter of ordered hashes, and compare every byte of it with
+ *		what the reference makes of them, or that both refuse.
  *
- * What the reference makes of the size and copies that the filter has in the
- * end is to be the same, slot by slot.  Returns false if there is no table.
+ * Returns whether there is a table.
  */
 static bool
 check_build(const uint64_t *ordered, size_t nordered,
@@ -311,49 +571,42 @@ check_build(const uint64_t *ordered, size_t nordered,
 {
 	TestHost	host;
 	CuckooFilter filter;
-	RefTable	table = {0};
-	uint64_t   *const hashes = malloc(nordered * sizeof(uint64_t));
+	RefBuild	build;
+	uint64_t   *const hashes = malloc((nordered + 1) * sizeof(uint64_t));
 	CuckooStatus status;
+	bool		is_table = false;
 
 	CHECK(hashes != NULL);
+	for (size_t i = 0; i < nordered; i++)
+		hashes[i] = ordered[i] >> 24 | ordered[i] << 40;
+	ref_build(&build, parameters, hashes, nordered);
+	seen.nlowered += build.nlowered;
+	seen.ngrown += build.ngrown;
+	seen.nfull += build.status == CUCKOO_FULL;
+	seen.ncolliding += build.status == CUCKOO_COLLIDING;
+
 	test_host_init(&host);
 	status = cuckoo_build_array(&filter, parameters, ordered, nordered,
 								&host.host);
-	if (status == CUCKOO_OK && filter.is_table)
+	CHECK_STATUS(status, build.status);
+	if (status == CUCKOO_OK)
 	{
-		table.k = (int) filter.geometry.ncolumns;
-		table.q = filter.geometry.index_bits;
-		table.P = filter.geometry.prefix_bits;
-		table.max_copies = filter.max_copies;
-		table.nbuckets = (uint64_t) table.k << table.q;
-		table.fps = calloc(table.nbuckets, sizeof(table.fps[0]));
-		CHECK(table.fps != NULL);
-		for (size_t i = 0; i < nordered; i++)
-			hashes[i] = cuckoo_order_hash_back(ordered[i]);
-
-		CHECK(ref_fill(&table, hashes, nordered));
-		CHECK_EQUAL(filter.nentries, table.nentries);
-		CHECK_EQUAL(filter.nkicks, table.nkicks);
-		CHECK_EQUAL(filter.longest_path,
-					table.longest_path < 255 ? table.longest_path : 255);
-		for (uint64_t bucket = 0; bucket < table.nbuckets; bucket++)
-		{
-			uint64_t	fps[4];
-
-			ref_read_bucket(cuckoo_header_body(&filter), bucket,
-							table.P - table.q, fps);
-			CHECK(memcmp(fps, table.fps[bucket], sizeof(fps)) == 0);
-		}
+		is_table = filter.is_table;
+		seen.nlists += !is_table;
+		seen.ntables += is_table;
+		cuckoo_header_store(&filter);
+		CHECK_EQUAL(filter.image_bytes, build.image_bytes);
+		for (size_t i = 0; i < build.image_bytes; i++)
+			CHECK_EQUAL(filter.image[i], build.image[i]);
 		for (size_t i = 0; i < nordered; i++)
 			CHECK(cuckoo_filter_contains(&filter, hashes[i]));
 		test_check_filter(&filter);
-		free(table.fps);
-	}
-	if (status == CUCKOO_OK)
 		test_release(&filter, &host);
+	}
 	test_host_finish(&host);
+	free(build.image);
 	free(hashes);
-	return status == CUCKOO_OK && filter.is_table;
+	return is_table;
 }
 
 /*
@@ -490,10 +743,129 @@ builds_that_overflow(void)
 	}
 }
 
+/* A value so many times in a set that is to be sorted. */
+static void
+put_copies(uint64_t *ordered, size_t *nordered, uint64_t hash, int ncopies)
+{
+	while (ncopies-- > 0)
+		ordered[(*nordered)++] = cuckoo_order_hash(hash);
+}
+
+/*
+ * Hot values, at a capacity that is the set's size, a little more or less, or
+ * just what a table holds: copies are lowered, tables doubled.
+ */
+static void
+builds_of_hot_values(void)
+{
+	const int	nrounds = (int) test_amount(100, 300, 3000);
+
+	memset(&seen, 0, sizeof(seen));
+	for (int round = 0; round < nrounds; round++)
+	{
+		const int	max_copies = 1 + round % 4;
+		const int	ncopies = 1 + (int) test_random_below((uint64_t) max_copies);
+		const uint64_t hot = round % 3 == 0 ? 1000 : test_random_below(201);
+		const int	q = (int) test_random_below(7);
+		const uint64_t k = 64 + test_random_below(64);
+		const uint64_t usable = (uint64_t) ref_usable((int64_t) (4 * k << q));
+		const uint64_t least = usable / 4;
+		CuckooParameters parameters = {
+			usable, test_rate(round % 2 == 0 ? 0.01 : 1e-4), max_copies,
+			test_random()
+		};
+		uint64_t	n = usable;
+		uint64_t   *ordered;
+		size_t		nordered = 0;
+
+		switch (test_random_below(4))
+		{
+			case 0:
+				n = least + test_random_below(usable);
+				break;
+			case 1:
+				parameters.capacity += test_random_below(usable / 8 + 1);
+				break;
+			case 2:
+				n += test_random_below(usable / 64 + 2);
+				break;
+			default:
+				break;
+		}
+		WHERE("capacity %" PRIu64 ", %" PRIu64 " values, hot %" PRIu64
+			  ", copies %" PRIu64, parameters.capacity, n, hot, max_copies);
+		ordered = malloc((n + 4) * sizeof(uint64_t));
+		CHECK(ordered != NULL);
+		while (nordered < n)
+			put_copies(ordered, &nordered, test_random(),
+					   test_random_below(1000) < hot ? ncopies : 1);
+		nordered = n;
+		test_sort_keys(ordered, nordered);
+		check_build(ordered, nordered, &parameters);
+		free(ordered);
+	}
+	printf("# %d tables, %d full, %d colliding, %d times lowered, %d times "
+		   "doubled\n", seen.ntables, seen.nfull, seen.ncolliding,
+		   seen.nlowered, seen.ngrown);
+	CHECK(seen.ntables > 0 && seen.nfull > 0 && seen.nlowered > 0);
+	CHECK(seen.ngrown > 0 || nrounds < 300);
+}
+
+/*
+ * Values crafted for one pair of buckets, some of them several times, in sets
+ * of every size: they are doubled away, counted lower, put into a list, or
+ * refused.
+ */
+static void
+builds_of_crafted_values(void)
+{
+	const int	nrounds = (int) test_amount(100, 300, 3000);
+
+	memset(&seen, 0, sizeof(seen));
+	for (int round = 0; round < nrounds; round++)
+	{
+		const uint64_t n = 20 + test_random_below(UINT64_C(1)
+												  << (5 + round % 11));
+		const int	max_copies = 1 + (int) test_random_below(4);
+		const int	ncopies = 1 + (int) test_random_below((uint64_t) max_copies);
+		const CuckooParameters parameters = {
+			n + test_random_below(1 + (n << test_random_below(3))),
+			test_rate(1e-6), max_copies, 1
+		};
+		const uint64_t ncrafted = 3 + test_random_below(24);
+		const uint64_t crafted = test_random();
+		uint64_t   *const ordered = malloc((n + 4) * sizeof(uint64_t));
+		size_t		nordered = 0;
+		int			k;
+		int			P;
+
+		WHERE("capacity %" PRIu64 ", %" PRIu64 " values, %" PRIu64
+			  " crafted, copies %" PRIu64, parameters.capacity, n, ncrafted,
+			  max_copies);
+		CHECK(ordered != NULL);
+		ref_shape(parameters.capacity, parameters.rate, &k, &P);
+		for (uint64_t i = 0; i < ncrafted && nordered < n; i++)
+			put_copies(ordered, &nordered, crafted ^ i << (56 - P), ncopies);
+		while (nordered < n)
+			put_copies(ordered, &nordered, test_random(), 1);
+		nordered = n;
+		test_sort_keys(ordered, nordered);
+		check_build(ordered, nordered, &parameters);
+		free(ordered);
+	}
+	printf("# %d tables, %d lists, %d full, %d colliding, %d times lowered, "
+		   "%d times doubled\n", seen.ntables, seen.nlists, seen.nfull,
+		   seen.ncolliding, seen.nlowered, seen.ngrown);
+	CHECK(seen.ntables > 0 && seen.nlists > 0 && seen.ncolliding > 0);
+	CHECK(seen.nlowered > 0 && seen.ngrown > 0);
+}
+
 static const TestCase cases[] = {
 	{"builds_of_all_widths", builds_of_all_widths},
 	{"builds_of_superblocks", builds_of_superblocks},
 	{"builds_that_overflow", builds_that_overflow},
+	{"builds_of_hot_values", builds_of_hot_values},
+	{"builds_of_crafted_values", builds_of_crafted_values},
 };
 
 TEST_MAIN(cases)
