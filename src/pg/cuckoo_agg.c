@@ -367,7 +367,9 @@ cf_agg_serialize(PG_FUNCTION_ARGS)
  * cf_agg_deserialize(bytes, internal)
  *		A state from bytes.
  *
- * They come from cf_agg_serialize() but are checked all the same.
+ * They come from cf_agg_serialize() but are checked all the same.  The state
+ * is a view of them, for cf_agg_combine(): the server calls both for one input
+ * row, while that and the memory that its values are unpacked in stay.
  */
 Datum
 cf_agg_deserialize(PG_FUNCTION_ARGS)
@@ -407,7 +409,7 @@ cf_agg_deserialize(PG_FUNCTION_ARGS)
 		(max_equal != 1 && max_equal != state->max_copies) ||
 		(size_t) (buffer.len - buffer.cursor) % sizeof(uint64) != 0 ||
 		nkeys != (size_t) (buffer.len - buffer.cursor) / sizeof(uint64) ||
-		!cuckoo_collector_load(&state->collector,
+		!cuckoo_collector_view(&state->collector,
 							   buffer.data + buffer.cursor, nkeys))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),

@@ -57,6 +57,17 @@ collector_run_of(CuckooCollector *collector, uint64 key)
 		&collector->parts->runs[cuckoo_order_part(key)];
 }
 
+/*
+ * collector_require_own
+ *		Refuse a view, which can but be added to another collector.
+ */
+static inline void
+collector_require_own(const CuckooCollector *collector)
+{
+	if (unlikely(collector->view != NULL))
+		elog(ERROR, "state of a cuckoo filter aggregate is used before it is combined");
+}
+
 static inline int
 collector_count_runs(const CuckooCollector *collector)
 {
@@ -260,6 +271,7 @@ collector_make_room(CuckooCollector *collector, uint64 key)
 	CuckooRun  *run = collector_run_of(collector, key);
 
 	CHECK_FOR_INTERRUPTS();
+	collector_require_own(collector);
 	collector_sort_run(collector, run);
 	if (run->nkeys < run->room && run->nkeys <= max_sorted(run->room))
 		return run;
@@ -310,6 +322,13 @@ cuckoo_collector_add_hashes(CuckooCollector *collector, const uint64 *keys,
 		collector_add_key(collector, keys[i]);
 }
 
+/* A key of a view. */
+static inline uint64
+collector_view_key(const CuckooCollector *collector, uint64 i)
+{
+	return cuckoo_load_le64(collector->view + i * sizeof(uint64));
+}
+
 /*
  * collector_add_sorted
  *		Add keys of one run of the collector, sorted as they are.
@@ -350,24 +369,84 @@ collector_add_spilled(CuckooCollector *collector, CuckooCollector *from)
 }
 
 /*
+ * collector_expect
+ *		Make parts if so many more keys are too many for a single run.
+ */
+static void
+collector_expect(CuckooCollector *collector, uint64 nmore)
+{
+	collector_require_own(collector);
+	if (collector->parts == NULL &&
+		collector->whole.nkeys + nmore > MAX_WHOLE_KEYS)
+	{
+		collector_sort_run(collector, &collector->whole);
+		collector_make_parts(collector);
+	}
+}
+
+/*
+ * collector_add_view
+ *		Add all keys of a view.
+ *
+ * What goes to one run is loaded at a time, so that it is still in the cache
+ * when it is merged.
+ */
+static void
+collector_add_view(CuckooCollector *collector, const CuckooCollector *from)
+{
+	const uint64 nkeys = from->whole.nkeys;
+	uint64		begin = 0;
+	uint64	   *piece = NULL;
+	uint64		room = 0;
+
+	collector_expect(collector, nkeys);
+	while (begin < nkeys)
+	{
+		CuckooRun  *const to =
+			collector_run_of(collector, collector_view_key(from, begin));
+		uint64		end = begin + 1;
+
+		/* all of a worker's hashes can be in one run */
+		CHECK_FOR_INTERRUPTS();
+		while (end < nkeys &&
+			   collector_run_of(collector, collector_view_key(from, end)) == to)
+			end++;
+		if (end - begin > room)
+		{
+			if (piece != NULL)
+				pfree(piece);
+			room = (end - begin) + (end - begin) / 8;
+			piece = MemoryContextAllocHuge(from->context,
+										   room * sizeof(uint64));
+		}
+		for (uint64 i = begin; i < end; i++)
+			piece[i - begin] = collector_view_key(from, i);
+		collector_add_sorted(collector, to, piece, end - begin);
+		begin = end;
+	}
+	if (piece != NULL)
+		pfree(piece);
+}
+
+/*
  * cuckoo_collector_add_from
  *		Add all that another collector has.
  */
 void
 cuckoo_collector_add_from(CuckooCollector *collector, CuckooCollector *from)
 {
+	if (from->view != NULL)
+	{
+		collector_add_view(collector, from);
+		return;
+	}
 	if (from->sort != NULL)
 	{
 		collector_add_spilled(collector, from);
 		return;
 	}
 
-	if (collector->parts == NULL &&
-		collector->whole.nkeys + cuckoo_collector_count(from) > MAX_WHOLE_KEYS)
-	{
-		collector_sort_run(collector, &collector->whole);
-		collector_make_parts(collector);
-	}
+	collector_expect(collector, cuckoo_collector_count(from));
 	for (int i = 0; i < collector_count_runs(from); i++)
 	{
 		CuckooRun  *const run = collector_get_run(from, i);
@@ -392,25 +471,27 @@ cuckoo_collector_add_from(CuckooCollector *collector, CuckooCollector *from)
 }
 
 /*
- * cuckoo_collector_load
- *		Give a new collector all keys it will ever have, in ascending order.
+ * cuckoo_collector_view
+ *		Let a new collector be a view of keys in ascending order.
  *
- * keys are nkeys little-endian numbers of 8 bytes, of any alignment.  Returns
- * false if they are no such keys.
+ * keys are nkeys little-endian numbers of 8 bytes, of any alignment.  They
+ * must stay as long as the collector, which can but be added to another one.
+ * Returns false if they are no such keys.
  */
 bool
-cuckoo_collector_load(CuckooCollector *collector, const void *keys,
+cuckoo_collector_view(CuckooCollector *collector, const void *keys,
 					  uint64 nkeys)
 {
-	CuckooRun  *const run = &collector->whole;
 	uint64		last = 0;
 	int			nequal = 0;
 
-	collector_resize_run(collector, run, Max(nkeys, 1));
+	collector->view = keys;
+	collector->whole.nkeys = nkeys;
+	collector->whole.nsorted = nkeys;
+	collector->whole.room = nkeys;
 	for (uint64 i = 0; i < nkeys; i++)
 	{
-		const uint64 key =
-			cuckoo_load_le64((const uint8 *) keys + i * sizeof(uint64));
+		const uint64 key = collector_view_key(collector, i);
 
 		if (i % KEYS_AT_ONCE == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -418,10 +499,7 @@ cuckoo_collector_load(CuckooCollector *collector, const void *keys,
 		if (key < last || nequal > collector->max_equal)
 			return false;
 		last = key;
-		run->keys[i] = key;
 	}
-	run->nkeys = nkeys;
-	run->nsorted = nkeys;
 	return true;
 }
 
@@ -537,6 +615,7 @@ cuckoo_collector_source(CuckooCollectorReader *reader,
 	const CuckooHashSource source = {collector_reader_rewind,
 	collector_reader_next, reader};
 
+	collector_require_own(collector);
 	if (collector->sort != NULL)
 		collector_finish_sort(collector);
 	else

@@ -62,12 +62,14 @@ typedef struct CuckooCollector
 	CuckooParts *parts;			/* or NULL */
 	size_t		room;			/* of all runs together */
 	Tuplesortstate *sort;		/* keys spilled, or NULL */
+	const uint8 *view;			/* where the keys of the whole run are, of
+								 * which this is a view, or NULL */
 } CuckooCollector;
 
 extern void cuckoo_collector_init(CuckooCollector *collector,
 								  MemoryContext context, int max_equal,
 								  bool may_spill);
-extern bool cuckoo_collector_load(CuckooCollector *collector,
+extern bool cuckoo_collector_view(CuckooCollector *collector,
 								  const void *keys, uint64 nkeys);
 extern void cuckoo_collector_add(CuckooCollector *collector, uint64 hash);
 extern void cuckoo_collector_add_hashes(CuckooCollector *collector,
