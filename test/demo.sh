@@ -5,9 +5,10 @@
 #
 # Builds the extension, installs it into a private copy of the server, starts
 # a throwaway server that listens on a socket in a temporary folder only, and
-# shows what filters are good for.  Every statement it prints is checked; the
-# script fails when one turns out wrong.  Leaves nothing behind but installed
-# packages and one filter, for the page of clients/js/demo.
+# shows what filters are good for, with the SQL of each step.  Every statement
+# it makes about them is checked; the script fails when one turns out wrong.
+# Leaves nothing behind but installed packages and one filter, for the page of
+# clients/js/demo; with --keep also the server, and says how to remove it.
 set -euo pipefail
 
 REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -28,14 +29,19 @@ declare -A LANGUAGE_OF=([wpolish]=Polish [wamerican]=English [wfrench]=French
 LANGUAGES=()			# languages whose list is here
 declare -A FILE_OF=()	# their lists
 NFACTS=0				# statements checked
+KEEP=no					# leave the server running?
 
 usage()
 {
 	cat <<TXT
-Usage: test/demo.sh [--help]
+Usage: test/demo.sh [--keep] [--help]
 
 Shows the extension at work on word lists of several languages, in a throwaway
-server of its own.  Takes about a minute once the packages are there.
+server of its own, with the SQL of each step.  Once the packages are there, it
+takes about a minute and 900 MB of disk.
+
+  --keep   leaves the server running with all tables, and says how to open psql
+           in it and how to remove it
 TXT
 }
 
@@ -51,6 +57,14 @@ q()
 table()
 {
 	q -P format=aligned -P tuples_only=off -P footer=off -c "$1" | sed -e '/^$/d' -e 's/^/    /'
+}
+
+# sql STATEMENT
+#		Show a statement as it can be pasted into psql, run it, show its result.
+sql()
+{
+	printf '%s;\n' "$1" | sed -e 's/^	*/    /'
+	table "$1"
 }
 
 # fact SENTENCE CONDITION
@@ -123,6 +137,7 @@ prepare()
 	((${#LANGUAGES[@]} >= 4)) || die "the demo needs at least four word lists"
 
 	srv_copy "$major"
+	SRV_MAKE=(with_llvm=no)
 	srv_build || die "the extension does not build"
 	start_server
 }
@@ -163,40 +178,53 @@ as_utf8()
 	fi
 }
 
+# part_of LANGUAGE
+#		1 if all of its words are taken, 4 for every fourth of a list of millions.
+part_of()
+{
+	if (($(wc -l <"${FILE_OF[$1]}") > 2000000)); then
+		printf 4
+	else
+		printf 1
+	fi
+}
+
 load_words()
 {
 	local language list=$SRV_WORK/list
 
 	say ""
-	say "Loading the words of ${#LANGUAGES[@]} languages into a table, one partition each, with an index"
-	q -c 'CREATE TABLE words (lang text, word text) PARTITION BY LIST (lang)'
+	say "1. Words of ${#LANGUAGES[@]} languages in a table, one partition each, with an index"
+	sql "CREATE TABLE words (lang text, word text, PRIMARY KEY (word, lang)) PARTITION BY LIST (lang)"
 	for language in "${LANGUAGES[@]}"; do
-		as_utf8 "${FILE_OF[$language]}" | tr -d '\r' | sed -e '/^$/d' -e 's/\\/\\\\/g' |
-			LC_ALL=C sort -u | sed "s/^/$language	/" >"$list"
-		q -c "CREATE UNLOGGED TABLE words_$language PARTITION OF words FOR VALUES IN ('$language')" \
+		as_utf8 "${FILE_OF[$language]}" | awk -v part="$(part_of "$language")" 'NR % part == 2 % part' |
+			tr -d '\r' | sed -e '/^$/d' -e 's/\\/\\\\/g' | LC_ALL=C sort -u | sed "s/^/$language	/" >"$list"
+		q -c "CREATE UNLOGGED TABLE words_$language (lang text NOT NULL, word text NOT NULL)" \
 			-c "COPY words_$language FROM '$list'" \
-			-c "ALTER TABLE words_$language ADD PRIMARY KEY (word, lang)"
-		step "$language: $(n "$(q -c "SELECT count(*) FROM words_$language")") words"
+			-c "ALTER TABLE words_$language ADD PRIMARY KEY (word, lang)" \
+			-c "ALTER TABLE words ATTACH PARTITION words_$language FOR VALUES IN ('$language')"
 	done
 	rm -f "$list"
-	q -c 'ANALYZE words'
+	q -c 'VACUUM ANALYZE words'
+	table "SELECT lang, count(*) AS words FROM words GROUP BY lang ORDER BY words DESC"
+	for language in "${LANGUAGES[@]}"; do
+		[ "$(part_of "$language")" = 1 ] || step "of $language, whose list has millions, every fourth word"
+	done
 }
 
 build_filters()
 {
-	local language started ms nwords
+	local started ms nwords
 
 	say ""
-	say "Building one filter per language with cf_agg(word), stored in the table \"languages\""
-	q -c 'CREATE TABLE languages (lang text PRIMARY KEY, filter cuckoofilter)'
-	for language in "${LANGUAGES[@]}"; do
-		started=${EPOCHREALTIME/[.,]/}
-		q -c "INSERT INTO languages SELECT '$language', cf_agg(word) FROM words_$language"
-		ms=$(((${EPOCHREALTIME/[.,]/} - started) / 1000))
-		step "$language: $ms ms"
-	done
+	say "2. One filter for each language"
+	started=${EPOCHREALTIME/[.,]/}
+	sql "CREATE TABLE languages AS
+		SELECT lang, cf_agg(word) AS filter FROM words GROUP BY lang"
+	ms=$(((${EPOCHREALTIME/[.,]/} - started) / 1000))
 	nwords=$(q -c 'SELECT count(*) FROM words')
-	fact "Each of the $(n "$nwords") words is found in the filter of its language: no filter ever misses a value it was given." \
+	step "took $ms ms for $(n "$nwords") words"
+	fact "Each of them is found in the filter of its language: no filter ever misses a value it was given." \
 		"(SELECT count(*) FROM languages JOIN (SELECT lang, array_agg(word) AS list FROM words GROUP BY lang) w USING (lang)
 		  WHERE cf_contains_all(filter, list)) = ${#LANGUAGES[@]}"
 }
@@ -206,39 +234,31 @@ show_sizes()
 	local text bytes
 
 	say ""
-	say "What the filters cost: rate is the share of absent words that a filter takes for present"
-	q -c "CREATE VIEW sizes AS
-		SELECT lang, w.nwords, w.text_bytes, i.bytes, i.bits_per_value, i.fpr, i.entries
-		FROM languages CROSS JOIN LATERAL cf_info(filter) AS i
-			JOIN (SELECT lang, count(*) AS nwords, sum(octet_length(word)) AS text_bytes
-				  FROM words GROUP BY lang) w USING (lang)"
-	table "SELECT lang AS language, to_char(nwords, '9,999,999') AS words,
-			to_char(text_bytes / 1000, '99,999') || ' kB' AS \"their text\",
-			to_char(bytes / 1000, '99,999') || ' kB' AS \"the filter\",
-			round(bits_per_value::numeric, 2) AS \"bits per word\",
-			round(100 * fpr::numeric, 2) || ' %' AS rate
-		FROM sizes ORDER BY nwords DESC"
-	text=$(q -c 'SELECT sum(text_bytes) FROM sizes')
-	bytes=$(q -c 'SELECT sum(bytes) FROM sizes')
+	say "3. What they cost: fpr is the share of absent words that a filter takes for present"
+	sql "SELECT lang, entries, bytes, round(bits_per_value::numeric, 2) AS bits_per_value,
+		    round(fpr::numeric, 5) AS fpr
+		FROM languages, cf_info(filter) ORDER BY entries DESC"
+	text=$(q -c 'SELECT sum(octet_length(word)) FROM words')
+	bytes=$(q -c 'SELECT sum(bytes) FROM languages, cf_info(filter)')
 	fact "$(kb "$bytes") of filters stand for $(kb "$text") of text: one byte in $(((text + bytes / 2) / bytes))." \
 		"$text > 5 * $bytes"
-	fact "No filter needs more than 9.6 bits per word, and none has a rate above the 1 % asked for." \
-		"bool_and(bits_per_value <= 9.6 AND fpr <= 0.01 AND entries <= nwords) FROM sizes"
+	fact "No filter needs more than 9.6 bits per word, and none has a rate above the 1 % that is the default." \
+		"bool_and(bits_per_value <= 9.6 AND fpr <= 0.01) FROM languages, cf_info(filter)"
 }
 
 ask_words()
 {
 	say ""
-	say "Which languages may have this word?  SELECT lang FROM languages WHERE filter @> 'word'"
+	say "4. Which languages may have a word?"
+	sql "SELECT lang FROM languages WHERE filter @> 'zebra'"
+	say "  The same for a few more, beside what the table says:"
 	table "SELECT asked AS word, coalesce(string_agg(lang, ', ' ORDER BY lang), '(none)') AS \"the filters say\",
 			coalesce(string_agg(lang, ', ' ORDER BY lang) FILTER (WHERE NOT really), '') AS \"of these wrong\"
-		FROM unnest('{restaurant,zebra,kindergarten,siesta,problem,pizzeria,wahrscheinlich,brzmienie,qqkwzx}'::text[])
+		FROM unnest('{restaurant,kindergarten,siesta,problem,pizzeria,wahrscheinlich,brzmienie,qqkwzx}'::text[])
 			WITH ORDINALITY AS a(asked, place)
 		LEFT JOIN LATERAL (SELECT lang, EXISTS (SELECT FROM words w WHERE w.lang = l.lang AND w.word = asked) AS really
 			FROM languages l WHERE filter @> asked) x ON true
 		GROUP BY asked, place ORDER BY place"
-	step "A \"no\" is always right.  A \"yes\" is wrong for about one absent word in $(q -c 'SELECT round(1 / max(cf_fpr(filter))) FROM languages'): that is the"
-	step "price of keeping a few bits and not the words.  Ask for a smaller rate and pay more bits."
 }
 
 # How often a filter is wrong, counted.
@@ -247,51 +267,44 @@ count_wrong()
 	local language=${LANGUAGES[1]} absent wrong
 
 	say ""
-	say "How often is a \"yes\" wrong?  All words of the other languages, asked of the filter for $language"
-	q -c "CREATE UNLOGGED TABLE strangers AS
-		SELECT word FROM words WHERE lang <> '$language'
-		EXCEPT SELECT word FROM words_$language"
+	say "5. How often is a \"yes\" wrong?  All words that are not $language, asked of its filter"
+	sql "CREATE TABLE strangers AS SELECT word FROM words WHERE lang <> '$language'
+		EXCEPT SELECT word FROM words WHERE lang = '$language'"
+	sql "SELECT count(*) FROM strangers
+		WHERE (SELECT filter FROM languages WHERE lang = '$language') @> word" |
+		tee "$SRV_WORK/wrong"
+	wrong=$(tail -n 1 "$SRV_WORK/wrong" | tr -d ' ')
 	absent=$(q -c 'SELECT count(*) FROM strangers')
-	wrong=$(q -c "SELECT count(*) FROM strangers
-		WHERE (SELECT filter FROM languages WHERE lang = '$language') @> word")
 	# The rate is promised to be at most 1 %; with so many words asked, chance
 	# alone moves the count by a few hundredths of that.
-	fact "Of $(n "$absent") words that are not $language the filter takes $(n "$wrong") for $language: $(q -c "SELECT round(100.0 * $wrong / $absent, 2)") %, and at most 1 % was promised." \
+	fact "Of $(n "$absent") words $(n "$wrong"): $(q -c "SELECT round(100.0 * $wrong / $absent, 2)") %, and at most 1 % was promised." \
 		"$absent > 500000 AND $wrong <= 0.01 * $absent"
-	step "Among the longest of these: $(q -c "SELECT string_agg(format('\"%s\"', word), ', ') FROM (
-		SELECT word FROM strangers WHERE (SELECT filter FROM languages WHERE lang = '$language') @> word
-		ORDER BY length(word) DESC, word LIMIT 3) s")."
-	q -c 'DROP TABLE strangers'
 }
 
 join_thinned()
 {
-	local big=${LANGUAGES[0]} nbig plain thinned plain_ms thinned_ms passed matched
+	local big=${LANGUAGES[0]} plain thinned plain_ms thinned_ms passed matched nseen
 
-	nbig=$(q -c "SELECT count(*) FROM words_$big")
 	say ""
-	say "A join made cheap: a million words from texts in the other languages, joined with the"
-	say "$(n "$nbig") words of $big, to find those that both have"
-	q -c "CREATE UNLOGGED TABLE seen AS
-		SELECT row_number() OVER () AS id, word
-		FROM (SELECT word FROM words, generate_series(1, 5) AS g
-			  WHERE lang <> '$big'
-			  ORDER BY g, hashtextextended(word || lang, 0) LIMIT 1000000) s" \
-		-c 'VACUUM ANALYZE seen'
-	plain="SELECT count(*), sum(s.id) FROM seen s JOIN words d ON d.word = s.word WHERE d.lang = '$big'"
+	say "6. A join made cheap: words of texts in the other languages, joined with those of $big"
+	sql "CREATE TABLE seen AS SELECT row_number() OVER () AS id, word FROM words
+		WHERE lang <> '$big' LIMIT 1000000"
+	q -c 'VACUUM ANALYZE seen'
+	nseen=$(q -c 'SELECT count(*) FROM seen')
+	plain="SELECT count(*), sum(s.id) FROM seen s JOIN words d ON d.word = s.word
+		WHERE d.lang = '$big'"
 	thinned="$plain AND (SELECT filter FROM languages WHERE lang = '$big') @> s.word"
-	step "the plain join:   $plain"
-	step "the thinned one:  ... AND (SELECT filter FROM languages WHERE lang = '$big') @> s.word"
+	sql "$plain"
+	sql "$thinned"
 	matched=$(q -c "$plain")
 	fact "Both find the same $(n "${matched%%|*}") rows." "'$matched' = (SELECT count || '|' || sum FROM ($thinned) x)"
 	matched=${matched%%|*}
 	passed=$(q -c "SELECT count(*) FROM seen s WHERE (SELECT filter FROM languages WHERE lang = '$big') @> s.word")
-	fact "The filter lets $(n "$passed") of 1,000,000 rows through: the $(n "$matched") that match, and $(n $((passed - matched))) by mistake." \
-		"(SELECT count(*) FROM seen) = 1000000 AND $passed BETWEEN $matched AND $matched + 0.01 * (1000000 - $matched)"
+	fact "The filter lets $(n "$passed") of $(n "$nseen") rows through: the $(n "$matched") that match, and $(n $((passed - matched))) by mistake." \
+		"$passed BETWEEN $matched AND $matched + 0.01 * ($nseen - $matched)"
 	plain_ms=$(milliseconds "$plain")
 	thinned_ms=$(milliseconds "$thinned")
-	step "Best of three runs with the server's default settings: plain $plain_ms ms, thinned $thinned_ms ms:"
-	step "the filter makes it take $(q -c "SELECT CASE WHEN $plain_ms >= $thinned_ms THEN round($plain_ms::numeric / $thinned_ms, 1) || ' times less' ELSE round($thinned_ms::numeric / $plain_ms, 1) || ' times MORE' END") time."
+	step "Best of three runs: plain $plain_ms ms, with the filter $thinned_ms ms, $(q -c "SELECT CASE WHEN $plain_ms >= $thinned_ms THEN round($plain_ms::numeric / $thinned_ms, 1) || ' times less' ELSE round($thinned_ms::numeric / $plain_ms, 1) || ' times MORE' END") time."
 }
 
 remove_words()
@@ -299,11 +312,14 @@ remove_words()
 	local language=${LANGUAGES[1]} before still
 
 	say ""
-	say "Values can be removed again: 10,000 words leave the filter for $language"
+	say "7. Values can be removed again: 10,000 words leave the filter for $language"
 	before=$(q -c "SELECT cf_count(filter) FROM languages WHERE lang = '$language'")
-	q -c "CREATE UNLOGGED TABLE leaving AS SELECT word FROM words_$language ORDER BY hashtextextended(word, 1) LIMIT 10000" \
-		-c "CREATE UNLOGGED TABLE staying AS SELECT word FROM words_$language EXCEPT SELECT word FROM leaving" \
-		-c "UPDATE languages SET filter = cf_remove_all(filter, (SELECT array_agg(word) FROM leaving)) WHERE lang = '$language'"
+	sql "CREATE TABLE leaving AS SELECT word FROM words WHERE lang = '$language'
+		ORDER BY hashtextextended(word, 1) LIMIT 10000"
+	sql "UPDATE languages
+		SET filter = cf_remove_all(filter, (SELECT array_agg(word) FROM leaving))
+		WHERE lang = '$language'"
+	q -c "CREATE UNLOGGED TABLE staying AS SELECT word FROM words_$language EXCEPT SELECT word FROM leaving"
 	fact "The filter held $(n "$before") words and now holds $(n $((before - 10000)))." \
 		"cf_count(filter) = $before - 10000 FROM languages WHERE lang = '$language'"
 	fact "Every word that stayed is still found." \
@@ -311,9 +327,41 @@ remove_words()
 	still=$(q -c "SELECT count(*) FROM leaving WHERE (SELECT filter FROM languages WHERE lang = '$language') @> word")
 	fact "Of the 10,000 that left, $(n "$still") still look present by chance, as any absent word may." "$still < 200"
 	q -c "UPDATE languages SET filter = cf_add_all(filter, (SELECT array_agg(word) FROM leaving)) WHERE lang = '$language'"
-	fact "Added again, all $(n "$before") are there." \
+	fact "Added again (cf_add_all), all $(n "$before") are there." \
 		"cf_count(filter) = $before AND cf_contains_all(filter, (SELECT array_agg(word) FROM words_$language)) FROM languages WHERE lang = '$language'"
-	q -c 'DROP TABLE leaving, staying'
+}
+
+follow_table()
+{
+	local language=${LANGUAGES[1]}
+
+	say ""
+	say "8. A filter that follows its table: triggers change it with each statement"
+	sql "CREATE TABLE live AS SELECT word FROM words WHERE lang = '$language'"
+	sql "CREATE TABLE live_filter (words cuckoofilter)"
+	sql "SELECT cf_attach('live', '{word}', 'live_filter', 'words', '{}', 200000) AS filters"
+	sql "INSERT INTO live VALUES ('frobnicate'), ('grok')"
+	sql "SELECT words @> 'frobnicate' AS frobnicate, words @> 'grok' AS grok FROM live_filter"
+	fact "Both are seen at once, and the filter counts every row of the table." \
+		"cf_contains_all(words, '{frobnicate,grok}'::text[]) AND cf_count(words) = (SELECT count(*) FROM live) FROM live_filter"
+	sql "DELETE FROM live WHERE word = 'grok'"
+	fact "A word that is deleted leaves the filter, and no other does." \
+		"cf_contains_all(words, (SELECT array_agg(word) FROM live)) AND cf_count(words, 'grok'::text) = 0
+			AND cf_count(words) = (SELECT count(*) FROM live) FROM live_filter"
+}
+
+unite()
+{
+	local one=${LANGUAGES[1]} two=${LANGUAGES[4]:-${LANGUAGES[2]}}
+
+	say ""
+	say "9. Two filters made one, without their words; each has the capacity that the whole needs"
+	sql "CREATE TABLE parts AS SELECT lang, cf_agg(word, 1000000) AS filter FROM words
+		WHERE lang IN ('$one', '$two') GROUP BY lang"
+	sql "CREATE TABLE united AS SELECT cf_union(a.filter, b.filter) AS filter
+		FROM parts a, parts b WHERE a.lang = '$one' AND b.lang = '$two'"
+	fact "Every word of $one and of $two is found in it." \
+		"cf_contains_all(filter, (SELECT array_agg(word) FROM words WHERE lang IN ('$one', '$two'))) FROM united"
 }
 
 dump_and_restore()
@@ -321,35 +369,83 @@ dump_and_restore()
 	local dump=$SRV_WORK/dump.sql
 
 	say ""
-	say "Dump and restore: the table of filters goes through pg_dump and comes back"
+	say "10. Dump and restore"
+	step "pg_dump -t languages demo >dump.sql; psql -f dump.sql demo"
 	srv_as pg_dump -h "$SRV_WORK/run" -t languages -f "$dump" demo </dev/null
-	step "the dump has $(kb "$(stat -c %s "$dump")")"
 	q -c 'CREATE SCHEMA before' -c 'ALTER TABLE languages SET SCHEMA before'
 	q -f "$dump" >/dev/null
-	fact "All ${#LANGUAGES[@]} filters came back equal to the byte (before.filter = after.filter)." \
-		"count(*) = ${#LANGUAGES[@]} AND bool_and(a.filter = b.filter)
-		 FROM before.languages a JOIN public.languages b USING (lang)"
-	fact "The restored filters are sound (cf_check finds nothing to say)." \
-		"NOT EXISTS (SELECT FROM public.languages, cf_check(filter))"
+	rm -f "$dump"
+	fact "All ${#LANGUAGES[@]} filters came back equal to the byte, and sound (cf_check finds nothing to say)." \
+		"(SELECT count(*) = ${#LANGUAGES[@]} AND bool_and(a.filter = b.filter)
+		  FROM before.languages a JOIN public.languages b USING (lang))
+		 AND NOT EXISTS (SELECT FROM public.languages, cf_check(filter))"
+	q -c 'DROP SCHEMA before CASCADE' 2>/dev/null
 }
 
-# A filter for the page that asks it without a server.
-give_page()
+# A filter in a file, asked by the library in C and by the page.
+leave_server()
 {
-	local language=${LANGUAGES[1]}
+	local language=${LANGUAGES[1]} log=$SRV_WORK/client.log wrong asked
 
 	say ""
-	say "Out of the server: a browser answers from the filter for $language while one types"
-	q -c "SELECT filter::text FROM languages WHERE lang = '$language'" | page_put
+	say "11. Out of the server: a program answers from a file, with no server"
+	q -c "SELECT filter FROM languages WHERE lang = '$language'" >"$SRV_WORK/words.cf"
+	step "psql -Atc \"SELECT filter FROM languages WHERE lang = '$language'\" demo >words.cf"
+	step "make -C clients/c; clients/c/build/example zebra qqkwzx <words.cf"
+	logged "$log" srv_as make -s -C src/clients/c -j2 CFLAGS=-O1 "$SRV_WORK/src/clients/c/build/example" ||
+		{ show "$log"; die "the library in C does not build"; }
+	srv_as src/clients/c/build/example zebra qqkwzx <"$SRV_WORK/words.cf" | sed 's/^/    /'
+	# a thousand words that the filter has, a thousand that it has not been given
+	q -c "CREATE TABLE asked AS
+		(SELECT word FROM words WHERE lang = '$language' ORDER BY hashtextextended(word, 2) LIMIT 1000)
+		UNION ALL (SELECT word FROM strangers ORDER BY hashtextextended(word, 2), word LIMIT 1000)"
+	q -c 'SELECT word FROM asked' >"$SRV_WORK/asked"
+	q -c "SELECT word || CASE WHEN filter @> word THEN ': may be there' ELSE ': is not there' END
+		FROM asked, languages WHERE lang = '$language'" >"$SRV_WORK/server"
+	mapfile -t asked <"$SRV_WORK/asked"
+	srv_as src/clients/c/build/example "${asked[@]}" <"$SRV_WORK/words.cf" >"$SRV_WORK/program"
+	wrong=$(($(grep -c ': may be there$' "$SRV_WORK/server") - 1000))
+	if ((${#asked[@]} != 2000 || wrong < 0 || wrong > 30)) ||
+		! cmp -s "$SRV_WORK/server" "$SRV_WORK/program"; then
+		die "program and server answer differently"
+	fi
+	NFACTS=$((NFACTS + 1))
+	step "Asked for 1,000 words of $language and 1,000 others, it answers as the server does: 1,000 yes,"
+	step "$(n $((1000 - wrong))) no, $wrong wrong yes."
+	page_put <"$SRV_WORK/words.cf"
+}
+
+# keep_server
+#		Leave the server as it is, and say how to open and how to remove it.
+keep_server()
+{
+	local kept=() dir sudo='' as=''
+
+	for dir in "${CLEAN_DIRS[@]}"; do
+		[ "$dir" = "$SRV_WORK" ] || kept+=("$dir")
+	done
+	CLEAN_DIRS=(${kept[@]+"${kept[@]}"})
+	if is_root; then
+		sudo=${SUDO_USER:+sudo }
+		as="${sudo}runuser -u postgres -- "
+	fi
+	say ""
+	say "The server still runs.  To open psql in it:"
+	say "  ${sudo}psql -h $SRV_WORK/run -p 5432 -U postgres demo"
+	say "To stop and remove it:"
+	say "  $as$SRV_BIN/pg_ctl -D $SRV_WORK/data stop && ${sudo}rm -rf $SRV_WORK"
 }
 
 main()
 {
-	case ${1:-} in
-		'') ;;
-		-h|--help) usage; exit 0 ;;
-		*) usage >&2; exit 2 ;;
-	esac
+	while (($#)); do
+		case $1 in
+			--keep) KEEP=yes ;;
+			-h|--help) usage; exit 0 ;;
+			*) usage >&2; exit 2 ;;
+		esac
+		shift
+	done
 	arm_cleanup
 	cd /
 	prepare
@@ -360,12 +456,22 @@ main()
 	count_wrong
 	join_thinned
 	remove_words
+	follow_table
+	unite
 	dump_and_restore
-	give_page
-	srv_as pg_ctl -s -m fast -D data stop
+	leave_server
 	say ""
-	say "The packages of PostgreSQL $SRV_MAJOR are installed now, a server for you is not.  To make one:"
-	say "  pg_createcluster $SRV_MAJOR main --start    (pg_ctlcluster $SRV_MAJOR main start starts one that is down)"
+	say "What next:"
+	step "a filter on a table of your own     README.md, \"Install\" and \"Five minutes\""
+	step "parameters, and where filters pay   docs/tuning.md"
+	step "filters that follow a table         docs/upkeep.md"
+	step "programs without a server           docs/clients.md, clients/js/demo"
+	say_cluster "$SRV_MAJOR"
+	if [ "$KEEP" = yes ]; then
+		keep_server
+	else
+		drop_temp "$SRV_WORK"
+	fi
 	say ""
 	say "Demo finished: $NFACTS statements checked, all true ($SECONDS s)."
 }

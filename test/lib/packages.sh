@@ -97,6 +97,24 @@ find_major()
 	printf -v "$1" '%s' "$found"
 }
 
+# say_cluster MAJOR
+#		The packages are here: how to come to a server of one's own.
+say_cluster()
+{
+	local cluster
+
+	say ""
+	for cluster in /etc/postgresql/"$1"/*/; do
+		if [ -d "$cluster" ]; then
+			cluster=$(basename "$cluster")
+			say "pg_lsclusters lists your servers; pg_ctlcluster $1 $cluster start starts one that is down."
+			return
+		fi
+	done
+	say "The packages of PostgreSQL $1 are installed now, a server for you is not.  To make one:"
+	say "  pg_createcluster $1 main --start    (pg_ctlcluster $1 main start starts one that is down)"
+}
+
 # need_server MAJOR
 #		What building for a server and testing, with and without it, need.
 need_server()
