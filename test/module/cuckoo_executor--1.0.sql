@@ -5,6 +5,8 @@ CREATE FUNCTION part_transition(state internal, aggregate regprocedure, VARIADIC
 AS 'MODULE_PATHNAME' LANGUAGE C;
 CREATE FUNCTION flat_part_transition(state internal, aggregate regprocedure, VARIADIC "any") RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C;
+CREATE FUNCTION lent_part_transition(state internal, aggregate regprocedure, VARIADIC "any") RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C;
 CREATE FUNCTION part_final(state internal) RETURNS text
 AS 'MODULE_PATHNAME' LANGUAGE C;
 CREATE AGGREGATE part_of(aggregate regprocedure, VARIADIC "any") (
@@ -13,6 +15,9 @@ COMMENT ON AGGREGATE part_of(regprocedure, VARIADIC "any") IS 'state of the aggr
 CREATE AGGREGATE flat_part_of(aggregate regprocedure, VARIADIC "any") (
 	SFUNC = flat_part_transition, STYPE = internal, FINALFUNC = part_final);
 COMMENT ON AGGREGATE flat_part_of(regprocedure, VARIADIC "any") IS 'the same by an executor that keeps states in their flat form';
+CREATE AGGREGATE lent_part_of(aggregate regprocedure, VARIADIC "any") (
+	SFUNC = lent_part_transition, STYPE = internal, FINALFUNC = part_final);
+COMMENT ON AGGREGATE lent_part_of(regprocedure, VARIADIC "any") IS 'the same by an executor that lends functions the expression of its own call';
 
 -- The whole, from parts.
 CREATE FUNCTION whole_transition(state internal, aggregate regprocedure, part text) RETURNS internal

@@ -10,9 +10,9 @@
  * reads the states, combines them and calls the final function.
  *
  * What is different from the server's own executor, on purpose: every call
- * goes through a FmgrInfo made for it, which has no expression; and the
- * aggregate call that the context knows is that of the executor's aggregate,
- * with other arguments.
+ * goes through a FmgrInfo made for it, which has no expression, or that of the
+ * executor's own call; and the aggregate call that the context knows is that
+ * of the executor's aggregate, with other arguments.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,6 +35,7 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(part_transition);
 PG_FUNCTION_INFO_V1(flat_part_transition);
+PG_FUNCTION_INFO_V1(lent_part_transition);
 PG_FUNCTION_INFO_V1(part_final);
 PG_FUNCTION_INFO_V1(whole_transition);
 PG_FUNCTION_INFO_V1(mixed_transition);
@@ -59,19 +60,21 @@ typedef struct SplitState
 
 /*
  * executor_call
- *		Call a function through a FmgrInfo of its own.
+ *		Call a function through a FmgrInfo of its own, with an expression or
+ *		NULL.
  *
  * A strict function gives NULL if an argument is NULL.
  */
 static Datum
-executor_call(FunctionCallInfo outer, Oid function, int nargs,
-	 const NullableDatum *args, bool *isnull)
+executor_call(FunctionCallInfo outer, Oid function, Node *expression,
+			  int nargs, const NullableDatum *args, bool *isnull)
 {
 	LOCAL_FCINFO(inner, FUNC_MAX_ARGS);
 	FmgrInfo	info;
 	Datum		result;
 
 	fmgr_info(function, &info);
+	fmgr_info_set_expr(expression, &info);
 	InitFunctionCallInfoData(*inner, &info, nargs, outer->fncollation,
 							 outer->context, outer->resultinfo);
 	for (int i = 0; i < nargs; i++)
@@ -184,7 +187,8 @@ executor_state(FunctionCallInfo fcinfo, bool keeps_flat)
  *		One row: the state and the arguments from the given one on.
  */
 static Datum
-executor_step(FunctionCallInfo fcinfo, int argno, bool keeps_flat)
+executor_step(FunctionCallInfo fcinfo, int argno, bool keeps_flat,
+			  Node *expression)
 {
 	SplitState *const state = executor_state(fcinfo, keeps_flat);
 	const int	nargs = PG_NARGS() - argno + 1;
@@ -210,7 +214,8 @@ executor_step(FunctionCallInfo fcinfo, int argno, bool keeps_flat)
 			PG_RETURN_POINTER(state);
 		}
 	}
-	value = executor_call(fcinfo, state->transition, nargs, args, &isnull);
+	value = executor_call(fcinfo, state->transition, expression, nargs, args,
+						  &isnull);
 	executor_keep(state, value, isnull);
 	PG_RETURN_POINTER(state);
 }
@@ -218,13 +223,19 @@ executor_step(FunctionCallInfo fcinfo, int argno, bool keeps_flat)
 Datum
 part_transition(PG_FUNCTION_ARGS)
 {
-	return executor_step(fcinfo, 2, false);
+	return executor_step(fcinfo, 2, false, NULL);
 }
 
 Datum
 flat_part_transition(PG_FUNCTION_ARGS)
 {
-	return executor_step(fcinfo, 2, true);
+	return executor_step(fcinfo, 2, true, NULL);
+}
+
+Datum
+lent_part_transition(PG_FUNCTION_ARGS)
+{
+	return executor_step(fcinfo, 2, false, fcinfo->flinfo->fn_expr);
 }
 
 /*
@@ -253,7 +264,7 @@ part_final(PG_FUNCTION_ARGS)
 	{
 		arg.value = value;
 		arg.isnull = false;
-		value = executor_call(fcinfo, state->serialize, 1, &arg, &isnull);
+		value = executor_call(fcinfo, state->serialize, NULL, 1, &arg, &isnull);
 		type = BYTEAOID;
 	}
 	getTypeOutputInfo(type, &output, &is_varlena);
@@ -294,8 +305,8 @@ whole_transition(PG_FUNCTION_ARGS)
 			bytes[0] = args[1];
 			bytes[1].value = (Datum) 0;
 			bytes[1].isnull = false;
-			args[1].value = executor_call(fcinfo, state->deserialize, 2, bytes,
-										  &isnull);
+			args[1].value = executor_call(fcinfo, state->deserialize, NULL, 2,
+										  bytes, &isnull);
 		}
 	}
 
@@ -309,7 +320,7 @@ whole_transition(PG_FUNCTION_ARGS)
 			PG_RETURN_POINTER(state);
 		}
 	}
-	value = executor_call(fcinfo, state->combine, 2, args, &isnull);
+	value = executor_call(fcinfo, state->combine, NULL, 2, args, &isnull);
 	executor_keep(state, value, isnull);
 	PG_RETURN_POINTER(state);
 }
@@ -321,7 +332,7 @@ whole_transition(PG_FUNCTION_ARGS)
 Datum
 mixed_transition(PG_FUNCTION_ARGS)
 {
-	return PG_ARGISNULL(2) ? executor_step(fcinfo, 3, false) :
+	return PG_ARGISNULL(2) ? executor_step(fcinfo, 3, false, NULL) :
 		whole_transition(fcinfo);
 }
 
@@ -348,7 +359,7 @@ whole_final(PG_FUNCTION_ARGS)
 	}
 	arg.value = state->value;
 	arg.isnull = state->isnull;
-	value = executor_call(fcinfo, state->final, 1, &arg, &isnull);
+	value = executor_call(fcinfo, state->final, NULL, 1, &arg, &isnull);
 	if (isnull)
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(value);

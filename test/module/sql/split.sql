@@ -87,6 +87,9 @@ CREATE AGGREGATE adding_all(anycompatiblearray) (SFUNC = cf_add_all, STYPE = cuc
 SELECT a, try(format('SELECT count(f) FROM (SELECT part_of(%s) AS f FROM (VALUES (1, ''a''), (2, ''b'')) s(v, t)) s', a)) FROM unnest(ARRAY[
 	$$'adding(anycompatible)', t$$, $$'adding(anycompatible)', v$$, $$'adding(anycompatible)', NULL::oid$$, $$'adding_all(anycompatiblearray)', ARRAY[t]$$, $$'cf_agg(anycompatible)', t$$, $$'cf_agg(anycompatible)', v::oid$$,
 	$$'cf_agg(anycompatible,float8)', t, 100::float8$$, $$'cf_bag_agg(anycompatible)', t$$, $$'cf_agg(anycompatible)', NULL::text$$]) a;
+-- nor does the expression of the executor's own call say what the types are
+SELECT a, try(format('SELECT count(f) FROM (SELECT lent_part_of(%s) AS f FROM (VALUES (1, ''a''), (2, ''b'')) s(v, t)) s', a)) FROM unnest(ARRAY[
+	$$'adding(anycompatible)', t$$, $$'adding_all(anycompatiblearray)', ARRAY[t]$$, $$'cf_agg(anycompatible)', t$$, $$'cf_hash_agg(bigint,float8)', cf_hash(t), 9::float8$$]) a;
 DO $$
 BEGIN
 	PERFORM part_of('cf_agg(anycompatible)', 1);
