@@ -151,7 +151,9 @@ upkeep_is_plain_index(Oid oid)
  *		server's?
  *
  * Then no search_path can lead it astray, and none is set, which would be a
- * twelfth of a statement of one row.
+ * twelfth of a statement of one row.  Policies are looked at although whom they
+ * apply to is refused before, by cuckoo_source_require_no_policies(): another
+ * session can take away his privilege to bypass them between the two.
  */
 static bool
 upkeep_is_plain(const CuckooUpkeep *upkeep, Relation target)
