@@ -44,19 +44,22 @@ Usage: test/check.sh [--all] [--only SUITE[,SUITE...]] [--help]
 Builds the extension with warnings as errors and runs its tests in throwaway
 servers.  Leaves nothing behind but installed packages.
 
-  (no option)  ways and lengths of the sources, core unit tests (gcc,
-               sanitizers, clang), then regression, isolation and TAP tests
-               and the examples of the documents in one server, the clients
-               by themselves and compared with that server, and regression
-               with the core's assertions on; under 20 minutes
+  (no option)  rules of the sources and documents, versions; core unit tests
+               (gcc, sanitizers, clang); then regression, isolation and TAP
+               tests and the examples of the documents in one server, the
+               clients by themselves and compared with that server, the
+               programs of docs/drivers.md, and regression with the core's
+               assertions on.  10 to 20 minutes on two cores that have nothing
+               else to do, several times that beside other work
   --all        the same, and: the extension under the sanitizers, in a
                server with assertions, and under valgrind; every
                PostgreSQL from 15 that Debian has, with gcc and clang;
                pg_upgrade and dumps between them; the core big-endian; core and
                extension 32-bit; faults again and again; the largest filters;
-               the archive and the Debian packages.  Needs root, 5 GB under the
-               cache folder (\${XDG_CACHE_HOME:-/var/cache}) and the Debian
-               mirror, for the largest filters 6 GB of memory and 12 GB of disk
+               the archive and the Debian packages.  Takes hours.  Needs root,
+               5 GB under the cache folder (\${XDG_CACHE_HOME:-/var/cache}) and
+               the Debian mirror; for the largest filters 6 GB of memory and
+               12 GB of disk
   --only LIST  only these suites: source core sanitize clang regress isolation
                module tap documentation clients drivers asserts and, with --all,
                asan cassert valgrind matrix upgrade endian bits32 faults limits
@@ -72,8 +75,9 @@ servers.  Leaves nothing behind but installed packages.
 PG_MAJOR=N chooses the server of the plain tier, if it is installed or the
 distribution has it.
 
-The last line is "N passed, N failed".  The exit status is 0 only if nothing
-failed and every suite ran at least one test.
+Each suite names itself when it starts, and its time when it ends.  The last
+line is "N passed, N failed".  The exit status is 0 only if nothing failed and
+every suite ran at least one test.
 TXT
 }
 
@@ -241,6 +245,14 @@ stress_suite()
 	drop_temp "$SRV_ROOT$SRV_WORK"
 }
 
+# finish MAJOR
+#		How to come to a server, and the sum of all as the last line.
+finish()
+{
+	say_cluster "$1"
+	report
+}
+
 main()
 {
 	local major
@@ -259,27 +271,27 @@ main()
 	if [ -n "$FUZZ_SECONDS" ]; then
 		need_packages clang || die "clang could not be installed"
 		suite "fuzzing, $FUZZ_SECONDS s" run_fuzz "$FUZZ_SECONDS" "$major"
-		report
+		finish "$major"
 		return
 	fi
 	if [ -n "$SMITH_SECONDS" ]; then
 		need_packages sqlsmith || die "sqlsmith could not be installed"
 		smith_suite "$SMITH_SECONDS" "$major"
-		report
+		finish "$major"
 		return
 	fi
 	if [ -n "$STRESS_SECONDS" ]; then
 		stress_suite "$STRESS_SECONDS" "$major"
-		report
+		finish "$major"
 		return
 	fi
 	if [ "$COVERAGE" = yes ]; then
 		coverage_suites "$major"
-		report
+		finish "$major"
 		return
 	fi
 	if wanted source; then
-		suite "ways and lengths of the sources" run_source
+		suite "sources, documents, versions" run_source
 	fi
 	if wanted core || wanted sanitize || wanted clang; then
 		core_suites "$major"
@@ -298,7 +310,7 @@ main()
 		checker_suites "$major"
 		all_suites
 	fi
-	report
+	finish "$major"
 }
 
 main "$@"

@@ -17,7 +17,8 @@ TOTAL_FAILED=0
 FAILURES=()
 SKIPS=()
 
-# What the suite that runs now has to report.
+# The suite that runs now, and what it has to report.
+suite_title=
 npassed=0
 nfailed=0
 failed_tests=()
@@ -177,7 +178,7 @@ arm_cleanup()
 TIME_LIMIT=1200
 logged()
 {
-	local log=$1 pid status started=$SECONDS told=30
+	local log=$1 pid status started=$SECONDS told=30 line
 	shift
 
 	set -m
@@ -188,7 +189,8 @@ logged()
 	while kill -0 "$pid" 2>/dev/null; do
 		sleep 0.2
 		if ((SECONDS - started >= told)); then
-			step "... still running after $((SECONDS - started)) s: $(tail -n 1 "$log" | cut -c 1-70)"
+			line=$(tail -n 1 "$log" | cut -c 1-70)
+			step "... ${suite_title:+$suite_title, }still running after $((SECONDS - started)) s${line:+: $line}"
 			told=$((told + 30))
 		fi
 		if ((SECONDS - started >= TIME_LIMIT)); then
@@ -265,6 +267,7 @@ suite()
 {
 	local title=$1 status=0 started=$SECONDS
 	shift
+	suite_title=$title
 
 	say ""
 	say "== $title"
@@ -285,6 +288,7 @@ suite()
 	if ((nfailed > 0)); then
 		FAILURES+=("FAILED: $title" ${failed_tests[@]+"${failed_tests[@]/#/    }"})
 	fi
+	suite_title=
 	say "== $title: $npassed passed, $nfailed failed ($((SECONDS - started)) s)"
 }
 

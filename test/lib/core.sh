@@ -15,15 +15,19 @@ core_copy()
 }
 
 # run_source
-#		The rules of the sources, the documents and the golden files.
+#		The rules of the sources, the documents and the golden files; versions;
+#		what make says where the headers of a server are missing.
 run_source()
 {
 	local check log status=0
 
 	core_copy
-	for check in "source src" "documents ." "sealed test/golden"; do
-		log=$CORE_WORK/${check%% *}.log
-		logged "$log" perl "$CORE_WORK/test/source/check_${check%% *}.pl" "$CORE_WORK/${check#* }" || status=$?
+	for check in "source/check_source src" "source/check_documents ." "source/check_sealed test/golden" \
+		"source/check_versions ." "package/check_meta ." "source/check_make ."; do
+		step "test/${check%% *}.pl"
+		log=${check%% *}
+		log=$CORE_WORK/${log##*/}.log
+		logged "$log" perl "$CORE_WORK/test/${check%% *}.pl" "$CORE_WORK/${check#* }" || status=$?
 		name_failed "$log"
 		if ! add_counts "$log" || ((status != 0)); then
 			show "$log"
