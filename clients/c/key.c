@@ -320,11 +320,12 @@ key_set_parsed_real(Key * key, Input input, cuckoofilter_error * error)
 		return key_set_real(key, INFINITY);
 	if (key_is(&input, "-infinity"))
 		return key_set_real(key, -INFINITY);
-	if (length == 0 || length >= sizeof(copy) ||
-		strspn(input.at, "+-.eE0123456789") < length)
+	if (length == 0 || length >= sizeof(copy))
 		return key_fail(error, CUCKOOFILTER_VALUE, "not a float");
 	memcpy(copy, input.at, length);
 	copy[length] = '\0';
+	if (strspn(copy, "+-.eE0123456789") < length)
+		return key_fail(error, CUCKOOFILTER_VALUE, "not a float");
 	real = strtod(copy, &end);
 	if (*end != '\0' || isinf(real))
 		return key_fail(error, CUCKOOFILTER_VALUE, "not a float");

@@ -2,6 +2,11 @@
  * test_values.c
  *		Ways to write one value, what is no value, and parameters out of range.
  */
+#define _DEFAULT_SOURCE			/* MAP_ANONYMOUS */
+
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "given.h"
 
 static int	npassed;
@@ -25,7 +30,28 @@ hash_of(cuckoofilter_value value)
 	return hash;
 }
 
-#define PARSED(family, s)	cuckoofilter_parsed(CUCKOOFILTER_##family, s, strlen(s))
+/*
+ * unterminated
+ *		A copy of a string whose last byte is the last that can be read.
+ */
+static const char *
+unterminated(const char *s)
+{
+	const size_t page = (size_t) sysconf(_SC_PAGESIZE);
+	const size_t length = strlen(s);
+	char	   *const pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+								   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE) != 0)
+	{
+		perror("mmap");
+		exit(1);
+	}
+	return memcpy(pages + page - length, s, length);
+}
+
+#define PARSED(family, s) \
+	cuckoofilter_parsed(CUCKOOFILTER_##family, unterminated(s), strlen(s))
 #define SAME(a, b)	check(hash_of(a) == hash_of(b), #a " = " #b)
 #define REFUSED(family, s)	do { \
 	int64_t		hash; \
