@@ -134,7 +134,9 @@ export function uuid(value) {
 
 /** An oid, 0 to 4294967295. */
 export function oid(value) {
-	const number = Number(value);
+	const isNumber = ['number', 'bigint'].includes(typeof value) ||
+		(typeof value === 'string' && /^\s*\+?\d+\s*$/.test(value));
+	const number = isNumber ? Number(value) : NaN;
 
 	if (!(Number.isInteger(number) && number >= 0 && number < 2 ** 32))
 		throw new CuckooValueError(`value "${String(value)}" is out of range ` +
