@@ -48,6 +48,7 @@ PG_OBJS = \
 	src/pg/cuckoo_number.o \
 	src/pg/cuckoo_parameters.o \
 	src/pg/cuckoo_pending.o \
+	src/pg/cuckoo_pool.o \
 	src/pg/cuckoo_reader.o \
 	src/pg/cuckoo_string.o \
 	src/pg/cuckoo_support.o \
@@ -78,6 +79,7 @@ CORE_HEADERS = \
 	src/core/cuckoo_bucket.h \
 	src/core/cuckoo_build.h \
 	src/core/cuckoo_bytes.h \
+	src/core/cuckoo_entry.h \
 	src/core/cuckoo_filter.h \
 	src/core/cuckoo_geometry.h \
 	src/core/cuckoo_hash.h \
@@ -109,6 +111,7 @@ PG_HEADERS = \
 	src/pg/cuckoo_parameters.h \
 	src/pg/cuckoo_pending.h \
 	src/pg/cuckoo_pg.h \
+	src/pg/cuckoo_pool.h \
 	src/pg/cuckoo_reader.h \
 	src/pg/cuckoo_string.h \
 	src/pg/cuckoo_toast.h \

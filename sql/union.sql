@@ -281,10 +281,11 @@ SELECT total, count(*), bool_and(sound(u)) AS sound, max(cf_count(u)) BETWEEN 1 
 -- that is, as one after the other would be, copies and mark included
 CREATE TABLE large AS
 	SELECT i, cf_bag_agg(v, 1000000) AS f FROM generate_series(1, 6) i, generate_series(i * 40000, i * 40000 + 69999) v GROUP BY i
-	UNION ALL SELECT 7, cf_add_all(cf_new(1000000), ARRAY(SELECT v % 30000 FROM generate_series(1, 90000) v))
+	UNION ALL SELECT 7, cf_add_all(cf_new(1000000), ARRAY(SELECT v % 30000 FROM generate_series(1, 30000) v UNION ALL SELECT v % 1000 FROM generate_series(1, 2000) v))
 	UNION ALL SELECT 8, cf_agg(v, 1000000, 0.001) FROM generate_series(1, 1000) v
 	UNION ALL SELECT 9, cf_agg(v, 2000000, 0.01, 2) FROM generate_series(300001, 370000) v
-	UNION ALL SELECT 10, cf_agg(v, 1000000) FROM generate_series(1, 10) v;
+	UNION ALL SELECT 10, cf_agg(v, 1000000) FROM generate_series(1, 10) v
+	UNION ALL SELECT i, cf_bag_agg(v, 1000000, 1e-6) FROM generate_series(11, 12) i, generate_series(i * 40000, i * 40000 + 69999) v GROUP BY i;
 ANALYZE large;
 SELECT i, (cf_info(f)).form, (cf_info(f)).index_bits >= 8 AS superblocks FROM large ORDER BY i;
 CREATE FUNCTION fold(of int[], of_all boolean) RETURNS cuckoofilter LANGUAGE plpgsql AS $$
@@ -298,7 +299,7 @@ BEGIN
 	RETURN result;
 END $$;
 CREATE TABLE fold AS SELECT n, of, fold(of, false) AS u, fold(of, true) AS a
-	FROM (VALUES (1, ARRAY[1, 2, 3, 4, 5, 6]), (2, ARRAY[1, 3, 5]), (3, ARRAY[1, 7]), (4, ARRAY[1, 2, 3, 7, 10]), (5, ARRAY[1, 2, 3, 4, 8]), (6, ARRAY[3, 4, 5, 6, 9])) v(n, of);
+	FROM (VALUES (1, ARRAY[1, 2, 3, 4, 5, 6]), (2, ARRAY[1, 3, 5]), (3, ARRAY[1, 7]), (4, ARRAY[1, 2, 3, 7, 10]), (5, ARRAY[1, 2, 3, 4, 8]), (6, ARRAY[3, 4, 5, 6, 9]), (7, ARRAY[11, 12])) v(n, of);
 CREATE TABLE aggregated (n int, memory text, u cuckoofilter, a cuckoofilter);
 SET work_mem = '64kB';
 INSERT INTO aggregated SELECT n, 'little', cf_union_agg(f ORDER BY i), cf_union_all_agg(f ORDER BY i) FROM fold JOIN large ON i = ANY (of) GROUP BY n;

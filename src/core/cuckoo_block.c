@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_block.c
- *		A superblock, or a table without superblocks, while it is filled.
+ *		A superblock, or a table without superblocks, while it is filled or read.
  *
  *-------------------------------------------------------------------------
  */
@@ -102,6 +102,27 @@ block_pack_words(const CuckooBlock *block, CuckooFilter *table)
 	}
 }
 
+/*
+ * block_key
+ *		The ordered hash of a copy with this address.
+ *
+ * The variable bits between the prefix and the number of the copy follow from
+ * the address, so that keys are spread evenly whatever the prefix.
+ */
+static inline uint64_t
+block_key(const CuckooBlock *block, uint32_t column, uint64_t variable,
+		  uint32_t perm, uint64_t number)
+{
+	const int	free_bits =
+		CUCKOO_MAX_PREFIX_BITS - block->geometry.prefix_bits;
+	const uint64_t mixed = (perm << 8 | column) * CUCKOO_GOLDEN;
+	const uint64_t fill = mixed >> 1 >> (63 - free_bits + CUCKOO_COPY_BITS);
+
+	variable = variable << free_bits | fill << CUCKOO_COPY_BITS | number;
+	return variable << 32 | (uint64_t) perm << 24 |
+		(uint64_t) block->column_tops[column] << 8 | variable >> 32;
+}
+
 #define ROW_SLOT		uint16_t
 #define ROW_BITS		16
 #define ROW_NAME(name)	name##_16
@@ -192,7 +213,12 @@ cuckoo_block_init(CuckooBlock *block, const CuckooFilter *table, void *memory)
 			(alternate.prefix >> (geometry->prefix_bits - block->block_bits));
 		block->fp_flips[i] = (address.prefix ^ alternate.prefix) &
 			cuckoo_low_bits(fp_bits);
+		block->variable_flips[i] =
+			(address.prefix ^ alternate.prefix) >> CUCKOO_PERM_BITS;
 	}
+	for (uint32_t column = 0; column < geometry->ncolumns; column++)
+		block->column_tops[column] =
+			cuckoo_column_top(column, geometry->ncolumns);
 }
 
 /*
@@ -277,4 +303,48 @@ cuckoo_block_finish(CuckooBlock *block, CuckooFilter *table,
 	return slot_bits == 16 ? block_finish_16(block, table, host) :
 		slot_bits == 32 ? block_finish_32(block, table, host) :
 		block_finish_64(block, table, host);
+}
+
+/*
+ * cuckoo_block_read
+ *		Unpack the given superblock of a table, to read it.
+ */
+void
+cuckoo_block_read(CuckooBlock *block, const CuckooFilter *table,
+				  uint64_t number)
+{
+	const int	slot_bits = block_slot_bits(table->packing.fp_bits);
+
+	block->number = number;
+	block->first_bucket = number * block->nbuckets;
+	if (slot_bits == 16)
+		block_read_16(block, table);
+	else if (slot_bits == 32)
+		block_read_32(block, table);
+	else
+		block_read_64(block, table);
+}
+
+/*
+ * cuckoo_block_keys
+ *		What a build would be made from to give the entries of a column of a
+ *		block that has been read: their ordered hashes.
+ *
+ * A value stands at either of its two addresses; its hash is made of the one
+ * whose first variable bit is 0, since that bit always differs.  Copies have
+ * one hash each: with add_copies all the same, else with the number of the copy
+ * in the last of the variable bits, which the prefix leaves free.
+ *
+ * Returns how many are in keys now, CUCKOO_COLUMN_SLOTS at most.
+ */
+size_t
+cuckoo_block_keys(const CuckooBlock *block, uint32_t column, bool add_copies,
+				  uint64_t *keys)
+{
+	const int	slot_bits =
+		block_slot_bits(cuckoo_geometry_fp_bits(&block->geometry));
+
+	return slot_bits == 16 ? block_keys_16(block, column, add_copies, keys) :
+		slot_bits == 32 ? block_keys_32(block, column, add_copies, keys) :
+		block_keys_64(block, column, add_copies, keys);
 }

@@ -469,6 +469,107 @@ ROW_NAME(block_finish) (CuckooBlock *block, CuckooFilter *table,
 	return status == CUCKOO_NO_ROOM ? status : CUCKOO_OK;
 }
 
+/* The slots of a bucket of a block that is read. */
+static inline ROW_SLOT *
+ROW_NAME(block_bucket) (const CuckooBlock *block, uint32_t bucket)
+{
+	return (ROW_SLOT *) block->rows + (size_t) bucket * CUCKOO_BUCKET_SLOTS;
+}
+
+/*
+ * block_read
+ *		Unpack all buckets of the table.
+ */
+static void
+ROW_NAME(block_read) (CuckooBlock *block, const CuckooFilter *table)
+{
+	for (uint32_t bucket = 0; bucket < block->nbuckets; bucket++)
+	{
+		ROW_SLOT   *const slots = ROW_NAME(block_bucket) (block, bucket);
+		uint64_t	fps[CUCKOO_BUCKET_SLOTS];
+
+		cuckoo_bucket_read(&table->packing, cuckoo_header_body(table),
+						   block->first_bucket + bucket, fps);
+		for (int i = 0; i < CUCKOO_BUCKET_SLOTS; i++)
+			slots[i] = (ROW_SLOT)
+				((ROW_SLOT) (fps[i] & 0xF) << ROW_NIBBLE_SHIFT | fps[i] >> 4);
+	}
+}
+
+/*
+ * block_other_count
+ *		Copies in the other bucket of what stands in one.
+ */
+static inline uint32_t
+ROW_NAME(block_other_count) (const CuckooBlock *block, uint32_t bucket,
+							 ROW_SLOT slot)
+{
+	uint32_t	other_bucket;
+	ROW_SLOT	other_slot;
+	const ROW_SLOT *others;
+
+	ROW_NAME(block_alternate) (block, bucket, slot, &other_bucket,
+							   &other_slot);
+	others = ROW_NAME(block_bucket) (block, other_bucket);
+	return (uint32_t) (others[0] == other_slot) + (others[1] == other_slot) +
+		(others[2] == other_slot) + (others[3] == other_slot);
+}
+
+/*
+ * block_keys
+ *		cuckoo_block_keys(), for slots of one width.
+ *
+ * Every slot is written as a key; what is none is written over.
+ */
+static size_t
+ROW_NAME(block_keys) (const CuckooBlock *block, uint32_t column,
+					  bool add_copies, uint64_t *keys)
+{
+	const CuckooGeometry *const geometry = &block->geometry;
+	const int	rest_bits = cuckoo_geometry_fp_bits(geometry) -
+		CUCKOO_PERM_BITS;
+	const uint64_t first_bit = (uint64_t) 1 <<
+		(geometry->index_bits + rest_bits - 1);
+	const uint32_t nindexes = (uint32_t) 1 << block->block_bits;
+	size_t		nkeys = 0;
+
+	for (uint32_t index = 0; index < nindexes; index++)
+	{
+		const uint32_t bucket = column << block->block_bits | index;
+		const ROW_SLOT *const slots = ROW_NAME(block_bucket) (block, bucket);
+		const uint64_t start =
+			((uint64_t) index << (geometry->index_bits - block->block_bits) |
+			 block->number) << rest_bits;
+		uint32_t	nbefore = 0;
+
+		for (int i = 0; i < CUCKOO_BUCKET_SLOTS; i++)
+		{
+			const ROW_SLOT slot = slots[i];
+			const uint32_t perm = ROW_NAME(block_perm) (slot);
+			uint64_t	variable = start |
+				(slot >> 4 & cuckoo_low_bits(rest_bits));
+			uint32_t	key_column = column;
+			uint32_t	number;
+
+			nbefore = i > 0 && slot == slots[i - 1] ? nbefore + 1 : 0;
+			number = nbefore;
+			if ((variable & first_bit) != 0)
+			{
+				key_column = block_other_bucket(block, bucket, perm) >>
+					block->block_bits;
+				variable ^= block->variable_flips[perm];
+				if (!add_copies)
+					number += ROW_NAME(block_other_count) (block, bucket,
+														   slot);
+			}
+			keys[nkeys] = block_key(block, key_column, variable, perm,
+									add_copies ? 0 : number);
+			nkeys += perm != 0 && number < CUCKOO_MAX_COPIES;
+		}
+	}
+	return nkeys;
+}
+
 #undef ROW_NIBBLE_SHIFT
 #undef ROW_SLOT
 #undef ROW_BITS

@@ -87,6 +87,13 @@ cuckoo_alternate_address(CuckooAddress address, uint32_t ncolumns,
 	return alternate;
 }
 
+/* The smallest first 16 bits of a hash that give this column. */
+static inline uint16_t
+cuckoo_column_top(uint32_t column, uint32_t ncolumns)
+{
+	return (uint16_t) ((((uint64_t) column << 16) + ncolumns - 1) / ncolumns);
+}
+
 /*
  * cuckoo_address_hash
  *		A hash whose primary address this is.
@@ -98,9 +105,7 @@ static inline uint64_t
 cuckoo_address_hash(CuckooAddress address, uint32_t ncolumns, int prefix_bits,
 					uint64_t number)
 {
-	/* the smallest 16 bits that scale down to the column */
-	const uint64_t top =
-		(((uint64_t) address.column << 16) + ncolumns - 1) / ncolumns;
+	const uint64_t top = cuckoo_column_top(address.column, ncolumns);
 	const uint64_t variable = address.prefix >> CUCKOO_PERM_BITS <<
 		(CUCKOO_MAX_PREFIX_BITS - prefix_bits) | number;
 

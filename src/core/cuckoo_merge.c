@@ -13,9 +13,6 @@
 /* Keys taken from a source at a time. */
 #define KEY_BATCH		1024
 
-/* Bits of a key for the number of a copy, 0 to CUCKOO_MAX_COPIES - 1. */
-#define COPY_BITS		2
-
 /* A value of a table and its copies there. */
 typedef struct Value
 {
@@ -405,18 +402,18 @@ cuckoo_merge_into(CuckooFilter *filter, const CuckooFilter *other,
 }
 
 /*
- * cuckoo_merge_by_hashes
+ * cuckoo_merge_by_keys
  *		Are these tables whose union can be made by way of keys?
  *
  * They mean the same by an entry, and leave room for a copy's number.
  */
 bool
-cuckoo_merge_by_hashes(const CuckooFilter *a, const CuckooFilter *b)
+cuckoo_merge_by_keys(const CuckooFilter *a, const CuckooFilter *b)
 {
 	return a->is_table && b->is_table &&
 		cuckoo_merge_compatible(a, b) == CUCKOO_OK &&
 		a->geometry.prefix_bits == b->geometry.prefix_bits &&
-		a->geometry.prefix_bits <= CUCKOO_MAX_PREFIX_BITS - COPY_BITS &&
+		a->geometry.prefix_bits <= CUCKOO_MAX_PREFIX_BITS - CUCKOO_COPY_BITS &&
 		a->max_copies == b->max_copies &&
 		a->declared_copies == b->declared_copies;
 }
@@ -439,75 +436,61 @@ cuckoo_merge_header(CuckooFilter *filter, const CuckooFilter *other)
 }
 
 /*
- * merge_address_key
- *		The key that stands for an address, with the number of a copy.
+ * cuckoo_merge_start_keys
+ *		Before the first key of a table.
  *
- * What a key has between both is filled so that keys are spread evenly: by
- * bits that follow from the address.
+ * memory is the caller's, of cuckoo_block_bytes(), for as long as the walk.
  */
-static inline uint64_t
-merge_address_key(CuckooAddress address, uint32_t ncolumns, int prefix_bits,
-				  uint64_t number)
+void
+cuckoo_merge_start_keys(CuckooKeyWalk *walk, const CuckooFilter *table,
+						void *memory)
 {
-	const int	fill_bits = CUCKOO_MAX_PREFIX_BITS - COPY_BITS - prefix_bits;
-	const uint64_t perm = address.prefix & cuckoo_low_bits(CUCKOO_PERM_BITS);
-	const uint64_t mixed = (perm << 8 | address.column) * CUCKOO_GOLDEN;
-	const uint64_t fill = mixed >> 1 >> (63 - fill_bits);
-
-	return cuckoo_order_hash(cuckoo_address_hash(address, ncolumns, prefix_bits,
-												 fill << COPY_BITS | number));
+	cuckoo_block_init(&walk->block, table, memory);
+	walk->number = 0;
+	walk->column = table->geometry.ncolumns;
 }
 
 /*
- * cuckoo_merge_next_hashes
- *		Keys of the next values of a walk.
+ * cuckoo_merge_next_keys
+ *		The next keys of a table.
  *
- * An entry stands at either of its two addresses, so its key is made of that
- * in the lower column.  One for each copy: with add_copies all the same, else
- * numbered, so that of two tables with copies of a value, the keys that only
- * one of them has are as many as it has more.
- *
- * Returns how many there are in keys now: at most room, which is at least
- * CUCKOO_MAX_COPIES, and 0 only after the last.
+ * There is room for CUCKOO_COLUMN_SLOTS.  Returns how many there are; 0 only
+ * after the last.
  */
 size_t
-cuckoo_merge_next_hashes(const CuckooFilter *table, CuckooWalk *walk,
-						 bool add_copies, uint64_t *keys, size_t room,
-						 const CuckooHost *host)
+cuckoo_merge_next_keys(CuckooKeyWalk *walk, const CuckooFilter *table,
+					   bool add_copies, uint64_t *keys, const CuckooHost *host)
 {
+	const uint64_t nblocks = cuckoo_geometry_nbuckets(&table->geometry) /
+		walk->block.nbuckets;
 	size_t		nkeys = 0;
 
-	while (nkeys + CUCKOO_MAX_COPIES <= room &&
-		   cuckoo_table_walk(table, walk, host))
+	while (nkeys == 0)
 	{
-		const CuckooAddress *const address = &walk->address;
-		const CuckooAddress *const alternate = &walk->alternate;
-		const bool	is_lower = alternate->column != address->column ?
-			alternate->column < address->column :
-			alternate->prefix < address->prefix;
-
-		/* a damaged table may have more of them */
-		const int	ncopies = merge_min_int(walk->ncopies, CUCKOO_MAX_COPIES);
-
-		for (int i = 0; i < ncopies; i++)
-			keys[nkeys++] = merge_address_key(is_lower ? *alternate : *address,
-											  table->geometry.ncolumns,
-											  table->geometry.prefix_bits,
-											  add_copies ? 0 : (uint64_t) i);
+		if (walk->column == table->geometry.ncolumns)
+		{
+			if (walk->number == nblocks)
+				break;
+			cuckoo_poll(host);
+			cuckoo_block_read(&walk->block, table, walk->number++);
+			walk->column = 0;
+		}
+		nkeys = cuckoo_block_keys(&walk->block, walk->column++, add_copies,
+								  keys);
 	}
 	return nkeys;
 }
 
 /*
- * cuckoo_merge_hashes
+ * cuckoo_merge_keys
  *		Add the keys of other tables to a table.
  *
  * They come superblock by superblock, so that what is touched stays in the
  * cache.  Returns what cuckoo_merge_into() returns, likewise.
  */
 CuckooStatus
-cuckoo_merge_hashes(CuckooFilter *filter, const CuckooHashSource *source,
-					uint64_t nkeys, bool add_copies, const CuckooHost *host)
+cuckoo_merge_keys(CuckooFilter *filter, const CuckooHashSource *source,
+				  uint64_t nkeys, bool add_copies, const CuckooHost *host)
 {
 	const CuckooFilling filling = {
 		filter->nentries + nkeys, filter->geometry.index_bits, false
@@ -529,7 +512,7 @@ cuckoo_merge_hashes(CuckooFilter *filter, const CuckooHashSource *source,
 			if (!add_copies)
 			{
 				const int	number =
-					(int) (hash >> CUCKOO_PERM_BITS & cuckoo_low_bits(COPY_BITS));
+					(int) (hash >> CUCKOO_PERM_BITS & cuckoo_low_bits(CUCKOO_COPY_BITS));
 
 				if (cuckoo_table_count(filter, address) > number)
 				{

@@ -12,6 +12,7 @@
 #ifndef CUCKOO_MERGE_H
 #define CUCKOO_MERGE_H
 
+#include "cuckoo_block.h"
 #include "cuckoo_build.h"
 
 extern CuckooStatus cuckoo_merge_compatible(const CuckooFilter *a,
@@ -31,21 +32,31 @@ extern CuckooStatus cuckoo_merge_overlap(const CuckooFilter *a,
 
 /*
  * Many tables at once, by way of keys: what cuckoo_build() is made from, here
- * of hashes that stand for the entries.  The keys of all tables together are
- * those of their union, if equal ones are kept once, or with add_copies up to
- * max_copies times.  If equal ones met, a union without add_copies is merged.
+ * of hashes that stand for the entries (see cuckoo_block_keys()).  The keys of
+ * all tables together are those of their union, if equal ones are kept once, or
+ * with add_copies up to max_copies times.  If equal ones met, a union without
+ * add_copies is merged.
  */
-extern bool cuckoo_merge_by_hashes(const CuckooFilter *a,
-								   const CuckooFilter *b);
+typedef struct CuckooKeyWalk
+{
+	CuckooBlock block;
+	uint64_t	number;			/* of the superblock to read next */
+	uint32_t	column;			/* of the one read, to take next */
+} CuckooKeyWalk;
+
+extern bool cuckoo_merge_by_keys(const CuckooFilter *a,
+								 const CuckooFilter *b);
 extern void cuckoo_merge_header(CuckooFilter *filter,
 								const CuckooFilter *other);
-extern size_t cuckoo_merge_next_hashes(const CuckooFilter *table,
-									   CuckooWalk *walk, bool add_copies,
-									   uint64_t *keys, size_t room,
-									   const CuckooHost *host);
-extern CuckooStatus cuckoo_merge_hashes(CuckooFilter *filter,
-										const CuckooHashSource *source,
-										uint64_t nkeys, bool add_copies,
-										const CuckooHost *host);
+extern void cuckoo_merge_start_keys(CuckooKeyWalk *walk,
+									const CuckooFilter *table, void *memory);
+extern size_t cuckoo_merge_next_keys(CuckooKeyWalk *walk,
+									 const CuckooFilter *table,
+									 bool add_copies, uint64_t *keys,
+									 const CuckooHost *host);
+extern CuckooStatus cuckoo_merge_keys(CuckooFilter *filter,
+									  const CuckooHashSource *source,
+									  uint64_t nkeys, bool add_copies,
+									  const CuckooHost *host);
 
 #endif							/* CUCKOO_MERGE_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_order.c
- *		Sorting and merging 64-bit keys.
+ *		Sorting and merging 64-bit keys, and sorting 32-bit entries.
  *
  * The keys are hashes, which nearly always are spread evenly: then their first
  * bits tell where each belongs but for a few places.  Ones that were chosen
@@ -38,6 +38,11 @@
 
 #define DIGIT_BITS			8
 #define NDIGITS				(64 / DIGIT_BITS)
+
+/* Entries are sorted by digits of so many bits, a few by shorter ones. */
+#define ENTRY_DIGIT_BITS	12
+#define FEW_ENTRIES			4096
+#define FEW_DIGIT_BITS		8
 
 static inline size_t
 order_digit_of(uint64_t key, int digit)
@@ -311,4 +316,91 @@ cuckoo_order_merge(uint64_t *keys, size_t nkeys,
 	nmerged = end - tail.begin;
 	memmove(keys + nkeys, keys + tail.begin, nmerged * sizeof(uint64_t));
 	return nkeys + nmerged;
+}
+
+/*
+ * order_limit_entries
+ *		Copy sorted entries, at most so many of each.
+ *
+ * In place, too.  Returns how many there are then.
+ */
+static size_t
+order_limit_entries(uint32_t *entries, const uint32_t *sorted, size_t nentries,
+					int max_equal)
+{
+	size_t		nkept = 0;
+	uint64_t	last = UINT64_MAX;	/* no entry */
+	int			nequal = 0;
+
+	for (size_t i = 0; i < nentries; i++)
+	{
+		const uint32_t entry = sorted[i];
+
+		nequal = nequal * (entry == last) + 1;
+		last = entry;
+		entries[nkept] = entry;
+		nkept += nequal <= max_equal;
+	}
+	return nkept;
+}
+
+/*
+ * order_entries_by_digit
+ *		Copy entries in the order of some of their bits, equal ones as they come.
+ */
+static void
+order_entries_by_digit(const uint32_t *restrict entries,
+					   uint32_t *restrict sorted, size_t nentries,
+					   int first_bit, int nbits)
+{
+	const uint32_t mask = (uint32_t) cuckoo_low_bits(nbits);
+	uint32_t	ends[1 << ENTRY_DIGIT_BITS];
+	uint32_t	place = 0;
+
+	memset(ends, 0, sizeof(ends[0]) << nbits);
+	for (size_t i = 0; i < nentries; i++)
+		ends[entries[i] >> first_bit & mask]++;
+	for (size_t i = 0; i <= mask; i++)
+	{
+		const uint32_t count = ends[i];
+
+		ends[i] = place;
+		place += count;
+	}
+	for (size_t i = 0; i < nentries; i++)
+		sorted[ends[entries[i] >> first_bit & mask]++] = entries[i];
+}
+
+/*
+ * cuckoo_order_entries
+ *		Sort entries of so many bits, and keep at most max_equal of each.
+ *
+ * There are less than 2^32, and help has room for as many.  Returns how many
+ * there are then.
+ *
+ * From the last digit to the first, so that the time does not depend on what
+ * the entries are.
+ */
+size_t
+cuckoo_order_entries(uint32_t *entries, uint32_t *help, size_t nentries,
+					 int entry_bits, int max_equal)
+{
+	const int	most_bits = nentries <= FEW_ENTRIES ? FEW_DIGIT_BITS :
+		ENTRY_DIGIT_BITS;
+	const int	ndigits = (entry_bits + most_bits - 1) / most_bits;
+	const int	digit_bits = (entry_bits + ndigits - 1) / ndigits;
+	uint32_t   *from = entries;
+	uint32_t   *to = help;
+
+	CuckooAssert(nentries <= UINT32_MAX);
+	for (int digit = 0; digit < ndigits; digit++)
+	{
+		uint32_t   *const swap = from;
+
+		order_entries_by_digit(from, to, nentries, digit * digit_bits,
+							   digit_bits);
+		from = to;
+		to = swap;
+	}
+	return order_limit_entries(entries, from, nentries, max_equal);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_order.h
- *		Sorting and merging 64-bit keys.
+ *		Sorting and merging 64-bit keys, and sorting 32-bit entries.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,5 +47,8 @@ extern void cuckoo_order_sort(uint64_t *keys, uint64_t *sorted, size_t nkeys,
 extern size_t cuckoo_order_merge(uint64_t *keys, size_t nkeys,
 								 const uint64_t *more, size_t nmore,
 								 int max_equal);
+extern size_t cuckoo_order_entries(uint32_t *entries, uint32_t *help,
+								   size_t nentries, int entry_bits,
+								   int max_equal);
 
 #endif							/* CUCKOO_ORDER_H */

@@ -16,21 +16,27 @@
 
 /*
  * cuckoo_pending_new
- *		Nothing pending yet, in a context of its own below parent.
+ *		Nothing to be merged into this filter yet, in a context of its own
+ *		below parent.
  */
 CuckooPending *
-cuckoo_pending_new(MemoryContext parent, int max_copies, bool add_copies)
+cuckoo_pending_new(MemoryContext parent, const CuckooFilter *filter,
+				   bool add_copies)
 {
 	const MemoryContext context =
 		AllocSetContextCreate(parent, "cuckoo filters to merge",
 							  ALLOCSET_DEFAULT_SIZES);
+	const int	max_equal = add_copies ? filter->max_copies : 1;
 	CuckooPending *pending =
 		MemoryContextAllocZero(context, sizeof(CuckooPending));
+	CuckooEntryCode code;
 
 	pending->context = context;
 	pending->add_copies = add_copies;
-	cuckoo_collector_init(&pending->collector, context,
-						  add_copies ? max_copies : 1, false);
+	if (cuckoo_entry_code(&code, &filter->geometry))
+		pending->pool = cuckoo_pool_new(context, &code, max_equal);
+	else
+		cuckoo_collector_init(&pending->collector, context, max_equal, false);
 	return pending;
 }
 
@@ -65,17 +71,22 @@ cuckoo_pending_new_hashes(MemoryContext parent,
 void
 cuckoo_pending_add(CuckooPending *pending, const CuckooFilter *filter)
 {
-	CuckooWalk	walk = {0};
-	uint64		keys[1024];
+	void	   *const memory = palloc(cuckoo_block_bytes(filter));
+	CuckooKeyWalk walk;
+	uint64		keys[CUCKOO_COLUMN_SLOTS];
 	size_t		nkeys;
 
-	while ((nkeys = cuckoo_merge_next_hashes(filter, &walk, pending->add_copies,
-											 keys, lengthof(keys),
-											 &cuckoo_host)) > 0)
+	cuckoo_merge_start_keys(&walk, filter, memory);
+	while ((nkeys = cuckoo_merge_next_keys(&walk, filter, pending->add_copies,
+										   keys, &cuckoo_host)) > 0)
 	{
-		cuckoo_collector_add_hashes(&pending->collector, keys, nkeys);
+		if (pending->pool != NULL)
+			cuckoo_pool_add(pending->pool, keys, nkeys);
+		else
+			cuckoo_collector_add_hashes(&pending->collector, keys, nkeys);
 		pending->nadded += nkeys;
 	}
+	pfree(memory);
 }
 
 /*
@@ -115,11 +126,19 @@ pending_flush_hashes(CuckooPending *pending, CuckooFilter *filter)
 	cuckoo_collector_end(&pending->collector);
 }
 
+/* How many keys are pending, equal ones kept as often as may be. */
+static uint64
+pending_count(CuckooPending *pending)
+{
+	return pending->pool != NULL ? cuckoo_pool_count(pending->pool) :
+		cuckoo_collector_count(&pending->collector);
+}
+
 /*
  * pending_flush_filters
  *		Merge into a filter the filters that are pending.
  *
- * If that is more than the filter has, both are built anew; but not if that
+ * If that was more than the filter has, both are built anew; but not if that
  * might exceed the capacity: then the table at hand can be larger than any that
  * would be built.
  */
@@ -127,21 +146,23 @@ static void
 pending_flush_filters(CuckooPending *pending, CuckooFilter *filter)
 {
 	CuckooCollectorReader reader;
+	CuckooPoolReader pool_reader;
 	CuckooHashSource source;
 	CuckooStatus status;
-	uint64		nkeys = cuckoo_collector_count(&pending->collector);
-	const bool	is_anew = filter->nentries <= nkeys &&
-		filter->nentries + nkeys <= filter->capacity;
+	const bool	is_anew = filter->nentries <= pending->nadded &&
+		(filter->nentries + pending->nadded <= filter->capacity ||
+		 filter->nentries + pending_count(pending) <= filter->capacity);
+	uint64		nkeys;
 
 	if (is_anew)
-	{
 		cuckoo_pending_add(pending, filter);
-		nkeys = cuckoo_collector_count(&pending->collector);
-	}
+	nkeys = pending_count(pending);
 	if (!pending->add_copies && nkeys < pending->nadded)
 		filter->is_merged = true;
 
-	source = cuckoo_collector_source(&reader, &pending->collector);
+	source = pending->pool != NULL ?
+		cuckoo_pool_source(&pool_reader, pending->pool) :
+		cuckoo_collector_source(&reader, &pending->collector);
 	if (is_anew)
 	{
 		CuckooFilter built = *filter;
@@ -155,8 +176,8 @@ pending_flush_filters(CuckooPending *pending, CuckooFilter *filter)
 		}
 	}
 	else
-		status = cuckoo_merge_hashes(filter, &source, nkeys,
-									 pending->add_copies, &cuckoo_host);
+		status = cuckoo_merge_keys(filter, &source, nkeys,
+								   pending->add_copies, &cuckoo_host);
 	if (status != CUCKOO_OK)
 		cuckoo_error_merge(status, filter);
 }

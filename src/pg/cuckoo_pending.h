@@ -11,6 +11,7 @@
 #define CUCKOO_PENDING_H
 
 #include "cuckoo_collector.h"
+#include "cuckoo_pool.h"
 
 /* Parameters as the user gave them, each checked and none of them NULL. */
 typedef struct CuckooHashArguments
@@ -34,7 +35,8 @@ typedef struct CuckooHashArguments
 typedef struct CuckooPending
 {
 	MemoryContext context;		/* of this, below the state's */
-	CuckooCollector collector;
+	CuckooCollector collector;	/* of hashes, or of keys without a pool */
+	CuckooPool *pool;			/* of keys, if they fit one, else NULL */
 	bool		add_copies;
 	uint64		nadded;			/* keys so far, equal ones counted */
 
@@ -50,13 +52,20 @@ cuckoo_pending_is_of_hashes(const CuckooPending *pending)
 	return pending->parameters.capacity > 0;
 }
 
-extern CuckooPending *cuckoo_pending_new(MemoryContext parent, int max_copies,
+static inline Size
+cuckoo_pending_bytes(const CuckooPending *pending)
+{
+	return pending->pool != NULL ? cuckoo_pool_bytes(pending->pool) :
+		cuckoo_collector_bytes(&pending->collector);
+}
+
+extern CuckooPending *cuckoo_pending_new(MemoryContext parent,
+										 const CuckooFilter *filter,
 										 bool add_copies);
-extern CuckooPending *
-			cuckoo_pending_new_hashes(MemoryContext parent,
-									  const CuckooHashArguments *arguments,
-									  const CuckooParameters *parameters,
-									  bool may_spill);
+extern CuckooPending *cuckoo_pending_new_hashes(MemoryContext parent,
+												const CuckooHashArguments *arguments,
+												const CuckooParameters *parameters,
+												bool may_spill);
 extern void cuckoo_pending_add(CuckooPending *pending,
 							   const CuckooFilter *filter);
 extern void cuckoo_pending_flush(CuckooPending *pending, CuckooFilter *filter);

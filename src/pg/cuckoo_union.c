@@ -26,6 +26,12 @@ PG_FUNCTION_INFO_V1(cf_union_all_agg_transition);
 PG_FUNCTION_INFO_V1(cf_union_agg_final);
 
 /*
+ * The most that may be pending, whatever work_mem is: then and with a filter on
+ * top there are less than 2^32 entries in a part of a pool.
+ */
+#define MAX_PENDING_BYTES	(UINT64_C(1) << 33)
+
+/*
  * union_require_mergeable
  *		Refuse filters whose entries mean different things.
  */
@@ -189,7 +195,7 @@ cf_overlap(PG_FUNCTION_ARGS)
 static Size
 union_pending_limit(FunctionCallInfo fcinfo, const ExpandedCuckooFilter *state)
 {
-	const Size	limit = (Size) work_mem * 1024;
+	const Size	limit = Min((Size) work_mem * 1024, MAX_PENDING_BYTES);
 
 	if (IsA(fcinfo->context, AggState) &&
 		((AggState *) fcinfo->context)->aggstrategy != AGG_PLAIN &&
@@ -212,7 +218,7 @@ union_merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
 {
 	CuckooPending *pending = state->pending;
 
-	if (!cuckoo_merge_by_hashes(&state->filter, other) ||
+	if (!cuckoo_merge_by_keys(&state->filter, other) ||
 		state->filter.geometry.index_bits < CUCKOO_SUPERBLOCK_BITS ||
 		state->filter.geometry.index_bits < other->geometry.index_bits ||
 		other->nentries > limit / sizeof(uint64))
@@ -221,12 +227,12 @@ union_merge_later(ExpandedCuckooFilter *state, const CuckooFilter *other,
 	union_require_mergeable(&state->filter, other);
 	if (pending == NULL)
 		pending = state->pending =
-			cuckoo_pending_new(state->header.eoh_context,
-							   state->filter.max_copies, add_copies);
+			cuckoo_pending_new(state->header.eoh_context, &state->filter,
+							   add_copies);
 
 	cuckoo_pending_add(pending, other);
 	cuckoo_merge_header(&state->filter, other);
-	if (cuckoo_collector_bytes(&pending->collector) > limit)
+	if (cuckoo_pending_bytes(pending) > limit)
 		cuckoo_expanded_flush(state);
 	return true;
 }

@@ -459,28 +459,71 @@ test_limit_equal(uint64_t *keys, size_t nkeys, int max_equal)
 	return nkept;
 }
 
+/* A key that was an entry of 32 bits in between: it means the same. */
+static uint64_t
+code_key(const CuckooEntryCode *code, uint64_t key)
+{
+	const int	part = cuckoo_order_part(key);
+	const uint32_t entry = cuckoo_entry_of_key(code, key);
+	const uint64_t coded = cuckoo_entry_key(code, part, entry);
+	const int	prefix_bits = CUCKOO_MAX_PREFIX_BITS - code->free_bits;
+	const CuckooAddress address =
+		cuckoo_hash_address(cuckoo_order_hash_back(key), code->ncolumns,
+							prefix_bits);
+	const CuckooAddress coded_address =
+		cuckoo_hash_address(cuckoo_order_hash_back(coded), code->ncolumns,
+							prefix_bits);
+
+	CHECK_EQUAL(cuckoo_entry_of_key(code, coded), entry);
+	CHECK((uint64_t) entry >> code->entry_bits == 0);
+	CHECK_EQUAL(coded_address.column, address.column);
+	CHECK_EQUAL(coded_address.prefix, address.prefix);
+	CHECK_EQUAL(coded >> 32 & cuckoo_low_bits(CUCKOO_COPY_BITS),
+				key >> 32 & cuckoo_low_bits(CUCKOO_COPY_BITS));
+	return coded;
+}
+
+/* Entries have the order of their keys. */
+static void
+check_entry_order(const CuckooFilter *table, const uint64_t *keys, size_t nkeys)
+{
+	CuckooEntryCode code;
+
+	if (!cuckoo_entry_code(&code, &table->geometry))
+		return;
+	for (size_t i = 1; i < nkeys; i++)
+		CHECK(cuckoo_order_part(keys[i - 1]) < cuckoo_order_part(keys[i]) ||
+			  cuckoo_entry_of_key(&code, keys[i - 1]) <=
+			  cuckoo_entry_of_key(&code, keys[i]));
+}
+
 /*
  * take_keys
  *		Append the keys of a table, which may be damaged, to an array.
  *
- * In pieces of all sizes.  Returns how many there are in the array then.
+ * Returns how many there are in the array then.
  */
 static size_t
 take_keys(uint64_t *keys, size_t ntaken, const CuckooFilter *table,
 		  bool add_copies, TestHost *host)
 {
-	CuckooWalk	walk = {0};
-	size_t		room = CUCKOO_MAX_COPIES;
+	void	   *const memory = malloc(cuckoo_block_bytes(table));
+	uint64_t	some[CUCKOO_COLUMN_SLOTS];
+	CuckooKeyWalk walk;
+	CuckooEntryCode code;
+	const bool	is_coded = cuckoo_entry_code(&code, &table->geometry);
 	size_t		nkeys;
 
-	while ((nkeys = cuckoo_merge_next_hashes(table, &walk, add_copies,
-											 keys + ntaken, room,
-											 &host->host)) > 0)
+	CHECK(memory != NULL);
+	cuckoo_merge_start_keys(&walk, table, memory);
+	while ((nkeys = cuckoo_merge_next_keys(&walk, table, add_copies, some,
+										   &host->host)) > 0)
 	{
-		CHECK(nkeys <= room);
-		ntaken += nkeys;
-		room = CUCKOO_MAX_COPIES + (room + 1) % 20;
+		CHECK(nkeys <= CUCKOO_COLUMN_SLOTS);
+		for (size_t i = 0; i < nkeys; i++)
+			keys[ntaken++] = is_coded ? code_key(&code, some[i]) : some[i];
 	}
+	free(memory);
 	return ntaken;
 }
 
@@ -488,10 +531,8 @@ CuckooStatus
 test_unite_by_keys(CuckooFilter *filter, const CuckooFilter *other,
 				   bool add_copies, bool build_anew, TestHost *host)
 {
-	/* a value of a damaged table gives more keys than it has slots */
-	const size_t room = CUCKOO_MAX_COPIES *
-		(size_t) (cuckoo_header_nslots(filter) + cuckoo_header_nslots(other) +
-				  20);
+	const size_t room = (size_t)
+		(cuckoo_header_nslots(filter) + cuckoo_header_nslots(other) + 1);
 	uint64_t   *const keys = malloc(room * sizeof(keys[0]));
 	CuckooHashArray array = {keys, 0, 0};
 	const CuckooHashSource source = cuckoo_build_array_source(&array);
@@ -504,6 +545,7 @@ test_unite_by_keys(CuckooFilter *filter, const CuckooFilter *other,
 	if (build_anew)
 		ntaken = take_keys(keys, ntaken, filter, add_copies, host);
 	test_sort_keys(keys, ntaken);
+	check_entry_order(filter, keys, ntaken);
 	array.nkeys = test_limit_equal(keys, ntaken,
 								   add_copies ? filter->max_copies : 1);
 	cuckoo_merge_header(filter, other);
@@ -511,8 +553,8 @@ test_unite_by_keys(CuckooFilter *filter, const CuckooFilter *other,
 		filter->is_merged = true;
 
 	if (!build_anew)
-		status = cuckoo_merge_hashes(filter, &source, array.nkeys, add_copies,
-									 &host->host);
+		status = cuckoo_merge_keys(filter, &source, array.nkeys, add_copies,
+								   &host->host);
 	else
 	{
 		CuckooFilter built = *filter;

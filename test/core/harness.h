@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cuckoo_entry.h"
 #include "core/cuckoo_merge.h"
 
 #define TEST_DEFAULT_SEED	UINT64_C(20240229)

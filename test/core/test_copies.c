@@ -206,7 +206,7 @@ bag_unite(Bag *bag, const Bag *other, bool add_copies, TestHost *host)
 		bag_total(&united) > other->filter.capacity)
 		return;
 
-	if (way > 0 && cuckoo_merge_by_hashes(&bag->filter, &other->filter))
+	if (way > 0 && cuckoo_merge_by_keys(&bag->filter, &other->filter))
 	{
 		status = test_unite_by_keys(&united.filter, &other->filter, add_copies,
 									way == 1, host);

@@ -250,7 +250,7 @@ static void
 merge_keys(const CuckooFilter *a, const CuckooFilter *b, bool add_copies,
 		   TestHost *host)
 {
-	if (!cuckoo_merge_by_hashes(a, b))
+	if (!cuckoo_merge_by_keys(a, b))
 		return;
 	for (int build_anew = 0; build_anew < 2; build_anew++)
 	{

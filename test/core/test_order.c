@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * test_order.c
- *		Sorting and merging keys, even ones and ones that are chosen.
+ *		Sorting and merging keys, and sorting entries: even ones and ones that
+ *		are chosen.
  *
  *-------------------------------------------------------------------------
  */
@@ -158,6 +159,43 @@ merge_any_keys(void)
 	}
 }
 
+/* Entries are sorted as keys are, whatever their bits and however many. */
+static void
+sort_any_entries(void)
+{
+	const int	nrounds = (int) test_amount(300, 3000, 30000);
+
+	for (int round = 0; round < nrounds; round++)
+	{
+		const size_t nentries = (size_t) test_random_below(
+														   round % 10 == 0 ? MAX_KEYS : 300);
+		const int	entry_bits = 1 + (int) test_random_below(32);
+		const int	max_equal = 1 + (int) test_random_below(4);
+		const Shape shape = (Shape) test_random_below(NSHAPES);
+		uint64_t   *const keys = new_keys(nentries);
+		uint32_t   *const entries = malloc((nentries + 1) * sizeof(uint32_t));
+		uint32_t   *const help = malloc((nentries + 1) * sizeof(uint32_t));
+		size_t		nexpected;
+
+		CHECK(entries != NULL && help != NULL);
+		choose_keys(keys, nentries, shape, false);
+		for (size_t i = 0; i < nentries; i++)
+		{
+			keys[i] >>= 64 - entry_bits;
+			entries[i] = (uint32_t) keys[i];
+		}
+		test_sort_keys(keys, nentries);
+		nexpected = test_limit_equal(keys, nentries, max_equal);
+		CHECK_EQUAL(cuckoo_order_entries(entries, help, nentries, entry_bits,
+										 max_equal), nexpected);
+		for (size_t i = 0; i < nexpected; i++)
+			CHECK_EQUAL(entries[i], keys[i]);
+		free(help);
+		free(entries);
+		free(keys);
+	}
+}
+
 /* Parts are ranges of keys, in their order. */
 static void
 parts(void)
@@ -176,6 +214,7 @@ parts(void)
 static const TestCase cases[] = {
 	{"keys_sort_any", sort_any_keys},
 	{"keys_merge_any", merge_any_keys},
+	{"entries_sort_any", sort_any_entries},
 	{"keys_parts", parts},
 };
 

@@ -553,7 +553,7 @@ unite(Side *a, const Side *b, int op, unsigned way)
 	if (cuckoo_filter_copy(&a->filter, &result, &host.host) != CUCKOO_OK)
 		return;
 	test_snapshot_take(&snapshot, &b->filter);
-	if (way % 3 > 0 && cuckoo_merge_by_hashes(&a->filter, &b->filter))
+	if (way % 3 > 0 && cuckoo_merge_by_keys(&a->filter, &b->filter))
 		status = test_unite_by_keys(&result, &b->filter, op == OP_UNION_ALL,
 									way % 3 == 2, &host);
 	else
