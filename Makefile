@@ -135,7 +135,7 @@ HEADERS = src/cuckoo_format.h
 DATA = sql/cuckoo_filter--1.0.0.sql
 
 REGRESS = catalog io key equal remember func resolve agg hash limits format misuse flood toast stored \
-	support patterns union parallel inplace upkeep upkeep_odd upkeep_roles
+	support patterns foreign union parallel inplace upkeep upkeep_odd upkeep_roles
 REGRESS_OPTS = --load-extension=cuckoo_filter
 ENCODING = UTF8
 NO_LOCALE = 1

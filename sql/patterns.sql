@@ -152,47 +152,4 @@ PREPARE tenants_of(int) AS SELECT DISTINCT tenant FROM tenants JOIN visits USING
 CREATE TABLE found AS EXECUTE tenants_of(4711);
 SELECT count(*) = (SELECT count(DISTINCT tenant) FROM visits WHERE visitor = 4711) AS exact FROM found;
 
---
--- postgres_fdw: with extensions 'cuckoo_filter' the filter travels to the
--- other server, and only rows that pass come back
---
-CREATE EXTENSION postgres_fdw;
-DO $$
-BEGIN
-	EXECUTE format('CREATE SERVER loopback FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L, extensions %L)',
-		split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_database(), 'cuckoo_filter');
-	EXECUTE format('CREATE SERVER plain FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L)',
-		split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_database());
-	EXECUTE format('CREATE USER MAPPING FOR CURRENT_USER SERVER loopback OPTIONS (user %L)', current_user);
-	EXECUTE format('CREATE USER MAPPING FOR CURRENT_USER SERVER plain OPTIONS (user %L)', current_user);
-END $$;
-CREATE FOREIGN TABLE far (id int, amount int) SERVER loopback OPTIONS (schema_name 'patterns', table_name 'big');
-CREATE FOREIGN TABLE far_plain (id int, amount int) SERVER plain OPTIONS (schema_name 'patterns', table_name 'big');
-ANALYZE far, far_plain;
--- rows that came over, and rows the planner expected of them
-CREATE FUNCTION fetched(query text, OUT sent bool, OUT rows int, OUT expected int) LANGUAGE sql AS $$
-	SELECT bool_or(n->>'Remote SQL' ~ 'cf_contain|@>|<@'), round(sum(((n->>'Actual Rows')::numeric + coalesce(n->>'Rows Removed by Filter', '0')::numeric) * (n->>'Actual Loops')::numeric)), sum((n->>'Plan Rows')::numeric)
-	FROM patterns.nodes(patterns.explained(query), 'Remote SQL') n
-$$;
-SELECT count(*), sum(amount) FROM small JOIN far USING (id) WHERE cf_contains((SELECT cf_agg(id) FROM small), far.id);
-SELECT count(*), sum(amount) FROM small JOIN far_plain USING (id) WHERE cf_contains((SELECT cf_agg(id) FROM small), far_plain.id);
-SELECT q, sent, rows BETWEEN 200 AND 600 AS few, expected >= rows AS enough_expected FROM unnest(ARRAY[
-	'SELECT FROM small JOIN far USING (id) WHERE cf_contains((SELECT cf_agg(id) FROM small), far.id)',
-	'SELECT FROM small JOIN far USING (id) WHERE (SELECT cf_agg(id) FROM small) @> far.id',
-	'SELECT FROM small JOIN far USING (id) WHERE far.id <@ (SELECT cf_agg(id) FROM small)']) q, fetched(q);
--- without the filter, and without the option, every row comes
-SELECT q, sent, rows FROM unnest(ARRAY['SELECT FROM small s JOIN far f ON s.id + 0 = f.id + 0',
-	'SELECT FROM small JOIN far_plain USING (id) WHERE cf_contains((SELECT cf_agg(id) FROM small), far_plain.id)']) q, fetched(q);
--- a filter known to the planner; a variable
-SELECT sent, rows BETWEEN 200 AND 600 AS few, expected BETWEEN 200 AND 600 AS few_expected FROM (SELECT cf_agg(id) AS filter FROM small) f, fetched(format('SELECT FROM far WHERE cf_contains(%L::cuckoofilter, id)', filter));
-DO $$
-DECLARE
-	filter cuckoofilter := (SELECT cf_agg(id) FROM patterns.small);
-BEGIN
-	FOR i IN 1..8 LOOP
-		ASSERT (SELECT count(*) FROM patterns.small JOIN patterns.far USING (id) WHERE far.id <@ filter) = 200;
-	END LOOP;
-END $$;
-
-DROP EXTENSION postgres_fdw CASCADE;
 DROP SCHEMA patterns CASCADE;

@@ -255,6 +255,8 @@ run_regress()
 	local tests
 
 	tests=$(makefile_list REGRESS) || { step "make print-REGRESS failed"; return 1; }
+	# This server may connect to itself: no result but the full one counts.
+	rm -f "$SRV_ROOT$SRV_WORK/src/expected/foreign_1.out"
 	run_pg_regress regress regress/pg_regress "$SRV_WORK/src" "$tests" \
 		--load-extension=cuckoo_filter
 }
