@@ -140,11 +140,15 @@ check_filter(Datum datum)
 						  call(cuckoofilter_to_bytea, datum, 0), 0)));
 }
 
-/* A state that was let in: the same again, and good for a filter. */
+/*
+ * A state that was let in: the same again, and good for a filter.  It can but
+ * be combined with another one, or none.
+ */
 static void
-check_state(Datum bytes, Datum state)
+check_state(Datum bytes, Datum sent)
 {
 	struct varlena *const input = (struct varlena *) DatumGetPointer(bytes);
+	const Datum state = call(cf_agg_combine, 0, sent);
 	const Datum serialized = call(cf_agg_serialize, state, 0);
 	Datum		combined;
 	Datum		filter;
@@ -155,7 +159,9 @@ check_state(Datum bytes, Datum state)
 		  VARSIZE((struct varlena *) DatumGetPointer(serialized)));
 	CHECK(same_datum(serialized,
 					 call(cf_agg_serialize,
-						  call(cf_agg_deserialize, serialized, 0), 0)));
+						  call(cf_agg_combine, 0,
+							   call(cf_agg_deserialize, serialized, 0)),
+						  0)));
 
 	if (!shim_call(cf_agg_final, state, 0, &filter))
 		return;
