@@ -21,22 +21,15 @@ use warnings;
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use File::Find;
+use FindBin;
+use lib $FindBin::Bin;
+use Verdict;
 
 my $folder = abs_path(shift || die "usage: $0 FOLDER\n");
 my $longest_line = 100;
-my ($npassed, $nfailed) = (0, 0);
 
 # The server's own words, in a place of ours.
 my %not_ours = map { $_ => 1 } ('%s', 'invalid internal value for enum: %u');
-
-sub verdict
-{
-	my ($what, @faults) = @_;
-
-	print((@faults ? 'not ok' : 'ok') . " - $what\n");
-	print "# $_\n" for @faults;
-	@faults ? $nfailed++ : $npassed++;
-}
 
 sub text_of
 {
@@ -151,5 +144,4 @@ foreach my $file (sort @sources)
 }
 verdict('every message is in docs/troubleshooting.md', @unknown);
 
-print "$npassed passed, $nfailed failed\n";
-exit($nfailed == 0 ? 0 : 1);
+finish();

@@ -15,19 +15,12 @@
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
+use FindBin;
+use lib $FindBin::Bin;
+use Verdict;
 
 my $folder = shift or die "usage: $0 FOLDER\n";
 my $dir = tempdir(CLEANUP => 1);
-my ($npassed, $nfailed) = (0, 0);
-
-sub verdict
-{
-	my ($what, @faults) = @_;
-
-	print((@faults ? 'not ok' : 'ok') . " - $what\n");
-	print "# $_\n" for @faults;
-	@faults ? $nfailed++ : $npassed++;
-}
 
 # run_make ARG...: exit status and output
 sub run_make
@@ -71,5 +64,4 @@ foreach my $what (sort keys %configs)
 	}
 }
 
-print "$npassed passed, $nfailed failed\n";
-exit($nfailed == 0 ? 0 : 1);
+finish();

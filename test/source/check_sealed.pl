@@ -18,22 +18,15 @@ use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
 use File::Find;
+use FindBin;
+use lib $FindBin::Bin;
+use Verdict;
 
 my ($folder, $option) = @ARGV;
 die "usage: $0 FOLDER [--seal]\n"
 	if !defined $folder || defined $option && $option ne '--seal';
 my $list = "$folder/SEALED";
 my (@seals, %is_sealed, %bytes_of, @changed);
-my ($npassed, $nfailed) = (0, 0);
-
-sub verdict
-{
-	my ($what, @faults) = @_;
-
-	print((@faults ? 'not ok' : 'ok') . " - $what\n");
-	print "# $_\n" for @faults;
-	@faults ? $nfailed++ : $npassed++;
-}
 
 find({ no_chdir => 1, wanted => sub {
 	return if !/\.(bin|txt|tsv)$/;
@@ -82,5 +75,4 @@ if (defined $option)
 verdict('what is sealed is there, and what it was', @seals ? @changed : 'nothing is sealed');
 verdict('every golden file is sealed',
 	map { "$_ is not: perl test/source/check_sealed.pl test/golden --seal" } @new);
-print "$npassed passed, $nfailed failed\n";
-exit($nfailed == 0 ? 0 : 1);
+finish();

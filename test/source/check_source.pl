@@ -24,6 +24,9 @@ use warnings;
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use File::Find;
+use FindBin;
+use lib $FindBin::Bin;
+use Verdict;
 
 my $folder = shift or die "usage: $0 FOLDER\n";
 my $longest_function = 80;
@@ -41,18 +44,6 @@ my %system = (
 	core => { map { $_ => 1 } qw(assert.h math.h stdbool.h stddef.h stdint.h string.h xxhash.h) });
 
 my (%lines, %includes);
-my ($npassed, $nfailed) = (0, 0);
-
-# verdict WHAT, FAULTS
-#		Say whether one rule holds everywhere, and if not, where it does not.
-sub verdict
-{
-	my ($what, @faults) = @_;
-
-	print((@faults ? 'not ok' : 'ok') . " - $what\n");
-	print "# $_\n" for @faults;
-	@faults ? $nfailed++ : $npassed++;
-}
 
 sub wing
 {
@@ -236,5 +227,4 @@ check_directions();
 check_circles();
 check_versions();
 check_lengths();
-print "\n$npassed passed, $nfailed failed\n";
-exit($nfailed == 0 ? 0 : 1);
+finish();

@@ -18,18 +18,11 @@
 use strict;
 use warnings;
 use JSON::PP;
+use FindBin;
+use lib $FindBin::Bin;
+use Verdict;
 
 my $folder = shift or die "usage: $0 FOLDER\n";
-my ($npassed, $nfailed) = (0, 0);
-
-sub verdict
-{
-	my ($what, @faults) = @_;
-
-	print((@faults ? 'not ok' : 'ok') . " - $what\n");
-	print "# $_\n" for @faults;
-	@faults ? $nfailed++ : $npassed++;
-}
 
 sub contents
 {
@@ -85,5 +78,4 @@ foreach my $file ('README.md', 'docs/install.md')
 		@found ? map { "$_ is not $version" } grep { $_ ne $version } @found : 'it names none');
 }
 
-print "$npassed passed, $nfailed failed\n";
-exit($nfailed == 0 ? 0 : 1);
+finish();
