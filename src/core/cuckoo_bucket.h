@@ -220,19 +220,27 @@ cuckoo_bucket_has_room(const CuckooPacking *packing, const uint8_t *table,
 }
 
 /*
- * cuckoo_lanes_equal
- *		The highest bit of each lane of a word that equals its lane of another.
+ * cuckoo_lanes_differ
+ *		Has a lane of a word another number than its lane of another word?  The
+ *		highest bit of each says so; the bits below are of no use.
  *
  * Adding the largest number of one bit less to the lower bits of a difference
  * carries into its highest bit unless they are all zero.
  */
 static inline uint64_t
-cuckoo_lanes_equal(const CuckooPacking *packing, uint64_t word, uint64_t lanes)
+cuckoo_lanes_differ(const CuckooPacking *packing, uint64_t word, uint64_t lanes)
 {
 	const uint64_t lower = packing->lane_high - packing->lane_low;
 	const uint64_t differ = word ^ lanes;
 
-	return ~(((differ & lower) + lower) | differ) & packing->lane_high;
+	return ((differ & lower) + lower) | differ;
+}
+
+/* The highest bit of each lane that equals its lane of the other word. */
+static inline uint64_t
+cuckoo_lanes_equal(const CuckooPacking *packing, uint64_t word, uint64_t lanes)
+{
+	return ~cuckoo_lanes_differ(packing, word, lanes) & packing->lane_high;
 }
 
 /*
@@ -267,16 +275,19 @@ cuckoo_bucket_change_word(const CuckooPacking *packing, uint8_t *table,
  *		The slots of a whole bucket that hold fp: the highest bits of lanes.
  *
  * Without a branch: which slots have the nibble follows from the code, and
- * which have the remainder from comparing all four.
+ * which have the remainder from comparing all four.  The nibble of fp is given,
+ * since both fingerprints of a value have the same one.
  */
 static inline uint64_t
-cuckoo_word_match(const CuckooPacking *packing, uint64_t word, uint64_t fp)
+cuckoo_word_match(const CuckooPacking *packing, uint64_t word, uint64_t fp,
+				  int nibble)
 {
 	const uint64_t slots =
-		cuckoo_bucket_slots[word & 0xFFF] >> (4 * (fp & 0xF)) & 0xF;
+		cuckoo_bucket_slots[word & 0xFFF] >> (4 * nibble) & 0xF;
 
 	return cuckoo_slot_lanes[packing->rem_bits][slots] &
-		cuckoo_lanes_equal(packing, word >> 12, (fp >> 4) * packing->lane_low);
+		~cuckoo_lanes_differ(packing, word >> 12,
+							 (fp >> 4) * packing->lane_low);
 }
 
 /* Those that have its remainder. */
@@ -497,14 +508,15 @@ static inline bool
 cuckoo_places_match_words(const CuckooPacking *packing, const uint8_t *table,
 						  const CuckooPlace *places)
 {
+	const int	nibble = (int) (places[0].fp & 0xF);
 	const uint64_t primary =
 		cuckoo_word_match(packing, cuckoo_bucket_word(packing, table,
 													  places[0].bucket),
-						  places[0].fp);
+						  places[0].fp, nibble);
 	const uint64_t alternate =
 		cuckoo_word_match(packing, cuckoo_bucket_word(packing, table,
 													  places[1].bucket),
-						  places[1].fp);
+						  places[1].fp, nibble);
 
 	return (primary | alternate) != 0;
 }

@@ -207,12 +207,15 @@ table_load_words(const CuckooFilter *filter, const CuckooPlace *places)
 {
 	const CuckooPacking *const packing = &filter->packing;
 	const uint8_t *const table = cuckoo_header_body(filter);
+	const int	nibble = (int) (places[0].fp & 0xF);
 	WordPair	pair;
 
 	pair.words[0] = cuckoo_bucket_word(packing, table, places[0].bucket);
 	pair.words[1] = cuckoo_bucket_word(packing, table, places[1].bucket);
-	pair.matches[0] = cuckoo_word_match(packing, pair.words[0], places[0].fp);
-	pair.matches[1] = cuckoo_word_match(packing, pair.words[1], places[1].fp);
+	pair.matches[0] = cuckoo_word_match(packing, pair.words[0], places[0].fp,
+										nibble);
+	pair.matches[1] = cuckoo_word_match(packing, pair.words[1], places[1].fp,
+										nibble);
 	return pair;
 }
 
@@ -677,7 +680,7 @@ table_bucket_count(const CuckooFilter *filter, CuckooPlace place)
 	if (cuckoo_likely(packing->fp_bits <= CUCKOO_MAX_WHOLE_FP_BITS) &&
 		cuckoo_word_match(packing,
 						  cuckoo_bucket_word(packing, table, place.bucket),
-						  place.fp) == 0)
+						  place.fp, (int) (place.fp & 0xF)) == 0)
 		return 0;
 	if (packing->fp_bits <= CUCKOO_MAX_PAIR_FP_BITS &&
 		cuckoo_bucket_match(packing, table, place.bucket, place.fp) == 0)

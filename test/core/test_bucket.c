@@ -293,7 +293,8 @@ whole_words(void)
 
 			word = cuckoo_bucket_word(&packing, table, bucket);
 			CHECK_EQUAL(cuckoo_word_has_room(&packing, word), fps[0] == 0);
-			CHECK_EQUAL(cuckoo_word_match(&packing, word, fp),
+			CHECK_EQUAL(cuckoo_word_match(&packing, word, fp,
+										  (int) (fp & 0xF)),
 						lanes_of(fps, fp, f - 4));
 
 			if (fps[0] == 0 && test_random_below(2) == 0)
