@@ -8,10 +8,11 @@
  * one for all rows.  All that is known of it are triggers, so that it is dumped
  * and restored with the tables.
  *
- * Those of the source call cf_upkeep().  Those of rows and of TRUNCATE have a
- * condition that names the target as a constant of type regclass, which is a
- * dependency and follows a table that is renamed.  Those of statements go with
- * them; to parse a condition for each statement costs time.  The arguments are
+ * Those of the source call cf_upkeep().  Those of inserted and deleted rows and
+ * of TRUNCATE have a condition that names the target as a constant of type
+ * regclass, which is a dependency and follows a table that is renamed.  The
+ * others go with them; to parse a condition for each statement costs time.  The
+ * arguments are
  *
  *	0	the filter column
  *	1	the columns of the source whose values are followed, as a text[]

@@ -92,36 +92,33 @@ install_distinct_sql(const char *name, Oid type)
 
 /*
  * install_condition
- *		The condition of a trigger of the source, which names the target; those
- *		of statements have none.
+ *		The condition of a trigger of the source: that there is the target, or
+ *		that the row has another value or key.
+ *
+ * It is parsed anew for each statement, so no trigger has more of it than it
+ * needs.
  */
 static char *
 install_condition(const CuckooAttachment *attachment, int which)
 {
 	StringInfoData sql;
 
-	if (install_triggers[which].is_on_partitions)
+	if (which == CUCKOO_TRIGGER_ROWS || which == CUCKOO_TRIGGER_TRUNCATE)
+		return psprintf("WHEN (%s IS NOT NULL)",
+						cuckoo_sql_regclass(attachment->target));
+	if (which != CUCKOO_TRIGGER_UPDATE)
 		return "";
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "WHEN (%s IS NOT NULL",
-					 cuckoo_sql_regclass(attachment->target));
-	if (which == CUCKOO_TRIGGER_UPDATE)
+	for (int i = 0; i < attachment->nvalues + attachment->nkeys; i++)
 	{
-		appendStringInfoString(&sql, " AND (");
-		for (int i = 0; i < attachment->nvalues + attachment->nkeys; i++)
-		{
-			const char *name = i < attachment->nvalues ?
-				attachment->values[i] :
-				attachment->keys[i - attachment->nvalues];
+		const char *name = i < attachment->nvalues ?
+			attachment->values[i] :
+			attachment->keys[i - attachment->nvalues];
 
-			if (i > 0)
-				appendStringInfoString(&sql, " OR ");
-			appendStringInfoString(&sql,
-								   install_distinct_sql(name,
-														get_atttype(attachment->source,
-																	get_attnum(attachment->source, name))));
-		}
-		appendStringInfoChar(&sql, ')');
+		appendStringInfo(&sql, "%s%s", i == 0 ? "WHEN (" : " OR ",
+						 install_distinct_sql(name,
+											  get_atttype(attachment->source,
+														  get_attnum(attachment->source, name))));
 	}
 	appendStringInfoChar(&sql, ')');
 	return sql.data;
@@ -188,7 +185,7 @@ install_source_trigger(const CuckooAttachment *attachment, Oid relation_oid,
 							  TRIGGER_FIRES_ON_ORIGIN, CUCKOO_SOURCE_LOCK);
 	}
 	/* the others have it by their conditions, also after a restore */
-	if (made->is_on_partitions)
+	if (which != CUCKOO_TRIGGER_ROWS && which != CUCKOO_TRIGGER_TRUNCATE)
 		install_depend(relation_oid, name, attachment->target,
 					   DEPENDENCY_NORMAL);
 	table_close(relation, NoLock);

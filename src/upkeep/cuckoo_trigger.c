@@ -135,9 +135,12 @@ cf_upkeep(PG_FUNCTION_ARGS)
 	known = cuckoo_upkeep_open(trigdata, fcinfo->flinfo->fn_oid);
 	upkeep = known->upkeep;
 
-	/* a partition that was detached keeps those of statements */
-	if (!known->is_followed && which != CUCKOO_TRIGGER_OPEN &&
-		which != CUCKOO_TRIGGER_CLOSE)
+	/*
+	 * The others do not name the target: a partition that was detached keeps
+	 * them, and so does a source that was restored when its target is dropped.
+	 */
+	if (!known->is_followed &&
+		(which == CUCKOO_TRIGGER_ROWS || which == CUCKOO_TRIGGER_TRUNCATE))
 	{
 		if (upkeep != NULL)
 			cuckoo_upkeep_close(upkeep);

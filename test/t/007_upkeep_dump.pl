@@ -53,6 +53,20 @@ is(followed_state($node, 'from_inserts'), $state, 'INSERTs: the same triggers an
 $node->safe_psql('postgres', 'CREATE DATABASE cloned TEMPLATE original');
 is(followed_state($node, 'cloned'), $state, 'TEMPLATE: the same triggers and filters');
 
+# a dump does not say that all triggers go with the table of filters
+$node->safe_psql('postgres', 'CREATE DATABASE without TEMPLATE from_custom');
+$node->safe_psql('without', q{
+	SET search_path = "a.b ""c", ext;
+	DROP TABLE whole, "Target" CASCADE;
+	UPDATE part SET v = md5(v::text)::uuid;
+	INSERT INTO part SELECT i, md5(i::text)::uuid FROM generate_series(1, 10) i;
+	DELETE FROM part WHERE k < 5;
+	UPDATE "So'urce" SET "va,lue" = 0, tenant = 'x' WHERE "va,lue" < 10;
+	TRUNCATE part, "So'urce";
+});
+is($node->safe_psql('without', 'SELECT count(*) FROM ext.cf_attachments'), 2,
+	'a restored table is written to after its filters were dropped');
+
 followed_go_on($node, $_, $_) for qw(from_plain from_custom from_directory from_inserts of_data cloned original);
 
 $node->stop;
