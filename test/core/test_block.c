@@ -14,6 +14,8 @@
 #include "harness.h"
 #include "reference.h"
 #include "core/cuckoo_build.h"
+#include "core/cuckoo_image.h"
+#include "core/cuckoo_remedy.h"
 
 #define MAX_NODES		2048
 
@@ -488,6 +490,112 @@ ref_build_list(RefBuild *build, const CuckooParameters *parameters,
 	free(sorted);
 }
 
+/* What check_build() has seen in all. */
+static struct
+{
+	int			nlists;
+	int			ntables;
+	int			nfull;
+	int			ncolliding;
+	int			nlowered;
+	int			ngrown;
+	int			nremedies;
+}			seen;
+
+/*
+ * check_remedy
+ *		For a table without room for its homeless hash, as if it had been filled
+ *		by n entries more than one: cuckoo_remedy_choose() does what the
+ *		reference does.
+ */
+static void
+check_remedy(const RefTable *table, CuckooFilter *filter, uint64_t n,
+			 uint64_t capacity)
+{
+	const CuckooFilling filling = {n + 1, 0, true};
+	int			max_copies = table->max_copies;
+	CuckooStatus status;
+	CuckooRemedy remedy;
+	TestHost	host;
+
+	if (n < table->nentries || capacity == 0)
+		return;
+	test_host_init(&host);
+	filter->nentries = table->nentries;
+	filter->capacity = capacity;
+	filter->max_copies = max_copies;
+	remedy = cuckoo_remedy_choose(filter,
+								  cuckoo_table_hash_address(filter,
+															table->homeless),
+								  &filling, &host.host);
+	status = ref_remedy(table, n, capacity, &max_copies);
+	WHERE("n %" PRIu64 ", capacity %" PRIu64 ", entries %" PRIu64
+		  ", copies %" PRIu64, n, capacity, table->nentries, table->max_copies);
+	CHECK_EQUAL(remedy.kind == CUCKOO_REFUSE, status != CUCKOO_OK);
+	if (status != CUCKOO_OK)
+		CHECK_STATUS(remedy.status, status);
+	else
+	{
+		CHECK_EQUAL(remedy.kind == CUCKOO_LOWER_COPIES,
+					max_copies < table->max_copies);
+		if (max_copies < table->max_copies)
+			CHECK_EQUAL(remedy.max_copies, max_copies);
+	}
+	test_host_finish(&host);
+}
+
+/*
+ * check_remedies
+ *		The same on both sides of every bound in a remedy, whatever is in the
+ *		table.
+ */
+static void
+check_remedies(const RefTable *failed, const CuckooParameters *parameters)
+{
+	const uint64_t S = 4 * failed->nbuckets;
+	RefTable	table = *failed;
+	const uint64_t entries[] = {
+		1, 8 * copies_beyond(&table, 2), 16 * copies_beyond(&table, 1),
+		failed->nentries
+	};
+	const uint64_t bounds[] = {
+		S / 4, (S + 2) / 3, S / 2, 3 * S / 4, (uint64_t) ref_usable((int64_t) S)
+	};
+	RefBuild	build;
+	CuckooFilter filter;
+
+	ref_start_image(&build, parameters, &table, table.k, table.P,
+					table.nentries);
+	for (uint64_t bucket = 0; bucket < table.nbuckets; bucket++)
+		ref_write_bucket(build.image + 44, bucket, table.P - table.q,
+						 table.fps[bucket]);
+	CHECK_STATUS(cuckoo_image_open(&filter, build.image, build.image_bytes),
+				 CUCKOO_OK);
+	for (size_t e = 0; e < sizeof(entries) / sizeof(entries[0]); e++)
+	{
+		for (uint64_t above = 0; above < 3; above++)
+		{
+			/* one less, the same, one more */
+			table.nentries = entries[e] + above - (entries[e] + above > 0);
+			for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++)
+			{
+				for (uint64_t n = bounds[i] - 1; n <= bounds[i] + 1; n++)
+				{
+					for (table.max_copies = 2; table.max_copies <= 4;
+						 table.max_copies++)
+					{
+						check_remedy(&table, &filter, n, n);
+						check_remedy(&table, &filter, n, n + 1);
+						check_remedy(&table, &filter, n, 9 * S);
+					}
+				}
+			}
+		}
+	}
+	free(build.image);
+	seen.nremedies++;
+}
+
 /*
  * ref_build
  *		"Building from a set": the hashes in the order of a build.
@@ -528,6 +636,9 @@ ref_build(RefBuild *build, const CuckooParameters *parameters,
 		CHECK(table.fps != NULL);
 		if (ref_fill(&table, hashes, n))
 			break;
+		if (table.nbuckets <= 2048 &&
+			seen.nremedies < (int) test_amount(4, 10, 300))
+			check_remedies(&table, parameters);
 		build->status = ref_remedy(&table, n - 1, capacity, &max_copies);
 		free(table.fps);
 		if (build->status != CUCKOO_OK)
@@ -546,17 +657,6 @@ ref_build(RefBuild *build, const CuckooParameters *parameters,
 						 table.fps[bucket]);
 	free(table.fps);
 }
-
-/* What check_build() has seen in all. */
-static struct
-{
-	int			nlists;
-	int			ntables;
-	int			nfull;
-	int			ncolliding;
-	int			nlowered;
-	int			ngrown;
-}			seen;
 
 /*
  * check_build
@@ -857,7 +957,7 @@ builds_of_crafted_values(void)
 		   "%d times doubled\n", seen.ntables, seen.nlists, seen.nfull,
 		   seen.ncolliding, seen.nlowered, seen.ngrown);
 	CHECK(seen.ntables > 0 && seen.nlists > 0 && seen.ncolliding > 0);
-	CHECK(seen.nlowered > 0 && seen.ngrown > 0);
+	CHECK(seen.nlowered > 0 && seen.ngrown > 0 && seen.nremedies > 0);
 }
 
 static const TestCase cases[] = {
