@@ -122,11 +122,17 @@ cuckoo_change_begin(CuckooChange *change, FunctionCallInfo fcinfo)
  * cuckoo_change_end
  *		The result of the function: the changed filter, or argument 0 itself if
  *		nothing has changed, so that a stored one need not be written again.
+ *
+ * Of a variable of PL/pgSQL the new version is the result all the same: to
+ * assign to it what it has would copy it.
  */
 Datum
 cuckoo_change_end(CuckooChange *change, FunctionCallInfo fcinfo, bool changed)
 {
-	if (changed && change->expanded != NULL)
+	const bool	is_version = change->is_copy &&
+		VARATT_IS_EXTERNAL_EXPANDED(PG_GETARG_POINTER(0));
+
+	if ((changed || is_version) && change->expanded != NULL)
 		return EOHPGetRWDatum(&change->expanded->header);
 	if (changed)
 		PG_RETURN_CUCKOOFILTER_P(change->filter);
