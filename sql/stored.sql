@@ -137,6 +137,11 @@ BEGIN
 END $$;
 SELECT kept_during('64MB') BETWEEN 400000 AND 1500000 AS large, kept_during('200kB') BETWEEN 1 AND 400000 AS small, kept_during('0') = 0 AS none;
 SELECT kept() AS afterwards;
+-- nothing is kept of filters that are asked once each, though their identifiers follow one another
+CREATE TABLE many AS SELECT (SELECT cf_agg(i * 10000 + j) FROM generate_series(1, 3000) j) AS f FROM generate_series(1, 100) i;
+WITH p AS MATERIALIZED (SELECT count(*) AS n FROM many WHERE cf_contains(f, 10001))
+	SELECT n > 0 AS found, CASE WHEN n > 0 THEN kept() END AS kept FROM p;
+DROP TABLE many;
 
 --
 -- Updates while a query runs: another value comes under another pointer

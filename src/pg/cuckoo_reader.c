@@ -281,8 +281,9 @@ reader_find_cached(CuckooReader *reader, const struct varatt_external *pointer)
 static bool
 reader_met_before(CuckooReader *reader, const struct varatt_external *pointer)
 {
-	const uint32 fingerprint = (pointer->va_valueid ^
-								pointer->va_toastrelid * 0x9E3779B1u) | 1;
+	const uint32 id = pointer->va_valueid ^
+		pointer->va_toastrelid * 0x9E3779B1u;
+	const uint32 fingerprint = id != 0 ? id : 1;	/* 0: none */
 	uint32	   *slot;
 
 	if (memcmp(pointer, &reader->last, sizeof(*pointer)) == 0)
