@@ -183,19 +183,23 @@ compare_few()
 	say "Few different values"
 	for ((round = 1; round <= ROUNDS; round++)); do
 		run few '' "$warm" "SELECT cf_agg(x) IS NOT NULL FROM few"
+		run few_workers "$PARALLEL" "$warm" "SELECT cf_agg(x) IS NOT NULL FROM few"
 		run distinct_few '' "$warm" "SELECT count(DISTINCT x) FROM few"
 		run sum '' "$warm" "SELECT sum(x) IS NOT NULL FROM few"
 	done
 	ratio_of TIMES few distinct_few "cf_agg / count(DISTINCT), 1,000 different values" '<=' 0.42 s
+	ratio_of TIMES few few_workers "cf_agg, serial / 2 parallel workers, 1,000 different values" - '' s
 	ratio_of TIMES few sum "cf_agg / sum, 1,000 different values" - '' s
 	value_of PEAKS few "cf_agg, 1,000 different values: peak memory" '<=' 2 MB
 	value_of PEAKS sum "sum, the same rows: peak memory" - '' MB
 	warm="SELECT count(*) FROM tenth"
 	for ((round = 1; round <= ROUNDS; round++)); do
 		run tenth '' "$warm" "SELECT cf_agg(x) IS NOT NULL FROM tenth"
+		run tenth_workers "$PARALLEL" "$warm" "SELECT cf_agg(x) IS NOT NULL FROM tenth"
 		run distinct_tenth '' "$warm" "SELECT count(DISTINCT x) FROM tenth"
 	done
 	ratio_of TIMES tenth distinct_tenth "cf_agg / count(DISTINCT), each value some 10 times" '<=' 0.42 s
+	ratio_of TIMES tenth tenth_workers "cf_agg, serial / 2 parallel workers, each value some 10 times" - '' s
 }
 
 measure_union()
