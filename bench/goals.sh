@@ -17,13 +17,13 @@ DOCUMENT=$REPO/docs/benchmarks.md
 QUICK=no
 NAMES=(core run agg stored join inplace upkeep)
 declare -A COMMAND=(
-	[core]="make -C bench/core run ARGS='-t 7'"
+	[core]="make -C bench/core run ARGS='-t 5'"
 	[run]="bench/run.sh"
 	[agg]="bench/agg.sh --huge"
 	[stored]="bench/stored.sh"
 	[join]="bench/join.sh"
 	[inplace]="bench/inplace.sh"
-	[upkeep]="bench/upkeep.sh"
+	[upkeep]="bench/upkeep.sh --rounds 3 --seconds 10"
 )
 # The same at small sizes.
 declare -A QUICK_COMMAND=(
