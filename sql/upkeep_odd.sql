@@ -991,5 +991,18 @@ SELECT cf_attach('alone', '{v}', 'alone_filter', 'f', '{k}', 100);
 INSERT INTO alone VALUES (6, 9);
 SELECT sum(source_rows) AS source_rows, sum(missing) AS missing, sum(stale) AS stale FROM cf_drift('alone_filter', 'f');
 
+-- 40. A target that does not say any more what it follows: no row gets another value
+SELECT cf_detach('alone');
+SET client_min_messages = error;
+ALTER TABLE alone ALTER k TYPE int;
+ALTER TABLE alone_filter ALTER k TYPE int;
+SET client_min_messages = warning;
+SELECT cf_attach('alone', '{v}', 'alone_filter', 'f', '{k}', 100);
+DROP TRIGGER cf_guard_f_truncate ON alone_filter;
+INSERT INTO alone VALUES (6, 20);
+UPDATE alone SET v = 21 WHERE v = 1;
+UPDATE alone SET k = 7 WHERE v = 1;
+DELETE FROM alone WHERE v = 1;
+
 DROP SCHEMA upkeep_odd CASCADE;
 DROP ROLE regress_upkeep_odd, regress_upkeep_odd2;

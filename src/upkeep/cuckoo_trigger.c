@@ -72,6 +72,23 @@ trigger_may_remove(const CuckooTrigger *known)
 		DatumGetInt32(pg_trigger_depth(NULL)) <= 1;
 }
 
+/*
+ * trigger_may_be_left
+ *		May a trigger be there although its table is not followed?
+ *
+ * A partition that was detached keeps those of statements.  They do not name
+ * the target, nor does that of updates: a source that was restored has them on
+ * when its target is dropped.
+ */
+static bool
+trigger_may_be_left(const TriggerData *trigdata, CuckooSourceTrigger which)
+{
+	return which == CUCKOO_TRIGGER_OPEN || which == CUCKOO_TRIGGER_CLOSE ||
+		(which == CUCKOO_TRIGGER_UPDATE &&
+		 !OidIsValid(cuckoo_trigger_target(trigdata->tg_relation,
+										   trigdata->tg_trigger)));
+}
+
 /* A row was inserted, deleted, or has another value or key. */
 static void
 trigger_row(const CuckooTrigger *known, const TriggerData *trigdata)
@@ -135,12 +152,7 @@ cf_upkeep(PG_FUNCTION_ARGS)
 	known = cuckoo_upkeep_open(trigdata, fcinfo->flinfo->fn_oid);
 	upkeep = known->upkeep;
 
-	/*
-	 * The others do not name the target: a partition that was detached keeps
-	 * them, and so does a source that was restored when its target is dropped.
-	 */
-	if (!known->is_followed &&
-		(which == CUCKOO_TRIGGER_ROWS || which == CUCKOO_TRIGGER_TRUNCATE))
+	if (!known->is_followed && !trigger_may_be_left(trigdata, which))
 	{
 		if (upkeep != NULL)
 			cuckoo_upkeep_close(upkeep);
